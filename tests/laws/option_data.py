@@ -28,7 +28,15 @@ INPUTS = {
     "text": "note",
     "image": "picture",
 }
-OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place", "set": "labels"}
+OUTPUTS = {
+    "number": "delay",
+    "binary": "late",
+    "category": "class",
+    "vector": "place",
+    "set": "labels",
+    "sequence": "steps",
+    "text": "steps",
+}
 _WORDS = ["a", "A", "b_b", "c", "<PAD>", "<UNK>", "rare-word"]
 _TAGS = ["x", "X", "y_y", "z,z", "rare"]
 WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2, "set": 5}
@@ -62,6 +70,7 @@ def write(path: Path, seed: int) -> None:
             f"place{end}": _with_gaps(random, np.abs(drawn[:, :2]).tolist()),
             f"split{end}": random.choice(3, ROWS, p=[0.6, 0.2, 0.2]),
             f"labels{end}": _with_gaps(random, [" ".join(row) for row in _labels(random, signal)]),
+            f"steps{end}": _with_gaps(random, _steps(random, signal)),
             f"made{end}": [f"{2013 + row * (77 if end else 97) % ROWS}-05-09" for row in range(ROWS)],
         }
     table = pa.table(columns)
@@ -107,6 +116,12 @@ def _labels(random: np.random.Generator, signal: np.ndarray) -> list[list[str]]:
         [*(["p"] if high else ["q"]), *(["P"] if first else []), *(["p,p"] if second else [])]
         for high, (first, second) in zip(signal > 0, drawn.tolist(), strict=True)
     ]
+
+
+def _steps(random: np.random.Generator, signal: np.ndarray) -> list[str]:
+    """Sequences of one to five tokens, of which the first one depends on the signal."""
+    rest = [random.choice(["c", "C", "d_d", "e"], random.integers(0, 5)).tolist() for _ in range(ROWS)]
+    return [" ".join(["a" if high else "b", *more]) for high, more in zip(signal > 0, rest, strict=True)]
 
 
 def _dates(random: np.random.Generator, form: str) -> list[str]:

@@ -30,6 +30,9 @@ def base_job(path: str) -> Job:
         job["config"]["input_features"].append({"name": f"{INPUTS[inputs[0]]}2", "type": inputs[0]})
     if path.endswith((".dependencies", ".validation_field")):
         job["config"]["output_features"].append({"name": "other", "type": "number", "column": "delay2"})
+    if ".reduce_dependencies" in path:
+        tags = {"name": "tags", "type": "sequence", "column": "steps2", "decoder": {"type": "tagger"}}
+        job["config"]["output_features"].append(tags)
     return job
 
 

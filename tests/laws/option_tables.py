@@ -27,12 +27,19 @@ _OF_MATRICES = (
     *("xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal"),
 )
 
+_STACKED = ("regressor", "classifier", "projector", "generator", "tagger")
 _ATTENTIVE = ("transformer", "tabtransformer")
 _SMALL_ATTENTION = {"/hidden_size": 8, "/transformer_output_size": 4, "/output_size": 8, "/num_heads": 2}
 _TWO_CATEGORIES = [
     {"name": "size", "type": "number"},
     *({"name": name, "type": "category"} for name in ("kind", "kind2")),
 ]
+_KEPT = {"type": "embed", "embedding_size": 3, "reduce_output": None}
+_TWO_SEQUENCES = [
+    {"name": "note", "type": "text", "encoder": _KEPT},
+    {"name": "path", "type": "sequence", "encoder": _KEPT},
+]
+_SIMILAR = [[1.0 if row == column else 0.1 * row for column in range(8)] for row in range(8)]
 _A_SEQUENCE = {"type": "transformer", "hidden_size": 8, "reduce_output": None}
 
 _SMALL_SQUARE = {f"config.input_features[image].preprocessing.{side}": 12 for side in ("height", "width")}
@@ -64,7 +71,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "ttlPolicy=*": _OF_THE_CLUSTER,
     "config.ludwig_version": "It says for which Ludwig the file was written; by contract it changes nothing.",
     "config.defaults": "It is nothing of its own: test_a_default_is_as_good_as_a_field tries each of its fields.",
-    "config.combiner[concat].flatten_inputs": "Every encoder of this version gives one vector a row, which is flat.",
+    "config.output_features[*].preprocessing.padding=left": "The steps of a target are not padded.",
     "config.trainer.enable_gradient_checkpointing": "It changes no bit: test_activation_checkpointing.py counts.",
     "config.trainer.compile": "It makes the same numbers faster, and takes a compiler and a minute.",
     "config.trainer.max_batch_size=None": "Null and the default are both more rows than there are in the world.",
@@ -100,7 +107,16 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     },
     "config.combiner[tabtransformer].reduce_output=None": "name a reduction",
     "config.combiner[comparator].entity_*=None": "needs the names of at least one input here",
-    "*.reduce_input=None": "the combiner returns a sequence",
+    "config.output_features[*].reduce_input=None": "the combiner returns a sequence",
+    "*.reduce_dependencies=None": "has a hidden state for each step",
+    "config.input_features[text].encoder[*].reduce_output=None": "takes one vector for each input",
+    "*.encoding_size": "and the steps have the width 1",
+    "config.output_features[*].decoder[*].vocab_size": ".vocab_size: is 99, the model and the data make it ",
+    **{
+        f"config.output_features[{kind}].decoder[tagger].fc_norm_params.{name}": "expected batch or layer"
+        for kind in ("sequence", "text")
+        for name in ("epsilon", "virtual_batch_size")
+    },
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "config.input_features[bag].encoder[embed].skip": "has no fixed width",
@@ -120,8 +136,8 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
     "config.input_features[text].encoder=llm": "needs the name of a model",
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
-    **{f"*[{kind}].preprocessing.cache_encoder_embeddings": "is always trained" for kind in ("sequence", "text")},
-    "*[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
+    **{f"config.input_features[{kind}].preprocessing.cache_encoder_embeddings": "is always trained" for kind in ("sequence", "text")},
+    "config.input_features[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{
         f"config.input_features[text].encoder[{word}norm_params.{name}": "batch or layer"
         for word in (
@@ -161,6 +177,7 @@ VALUES: Mapping[str, list[Any]] = {
     **{f"config.{name}": [{"any": 1}] for name in ("prompt", "generation", "adapter", "quantization")},
     "config.model_parameters": [{"any": 1}],
     "config.combiner=comparator": [{"type": "comparator", "entity_1": ["size"], "entity_2": ["kind"]}],
+    "config.combiner[sequence*].main_sequence_feature": ["path"],
     "config.combiner[tabnet].num_total_blocks": [3],
     "config.combiner[*transformer].hidden_size": [4],
     "config.preprocessing.split=fixed": [{"type": "fixed"}],
@@ -183,6 +200,8 @@ VALUES: Mapping[str, list[Any]] = {
     "*[binary].default_validation_metric": ["loss", "accuracy"],
     "*[category].default_validation_metric": ["loss", "accuracy_micro", "hits_at_k"],
     "*[set].default_validation_metric": ["loss"],
+    "*[sequence].default_validation_metric": ["token_accuracy", "sequence_accuracy"],
+    "*[text].default_validation_metric": ["token_accuracy", "sequence_accuracy"],
     "*[vector].default_validation_metric": ["mean_absolute_error", "r2", "root_mean_squared_error"],
     "*.top_k": [1],
     "*.clip": [[0.1, 0.2]],
@@ -192,6 +211,20 @@ VALUES: Mapping[str, list[Any]] = {
     "*.decoder[projector].output_size": [7],
     "*.class_weights": [{"low": 3.0, "Low": 1.0, "mid": 0.5}],
     "config.output_features[vector].loss*.class_weights": [[3.0, 0.5]],
+    **{
+        f"config.output_features[{kind}].loss*.{name}": [value]
+        for kind in ("sequence", "text")
+        for name, value in {
+            "class_weights": {"a": 3.0, "b": 1.0, "c": 0.5, "C": 1.0, "d_d": 1.0, "e": 2.0},
+            "class_similarities": _SIMILAR,
+        }.items()
+    },
+    "config.output_features[*].decoder[*].vocab_size": [99],
+    **{
+        f"config.input_features[{kind}].encoder=passthrough": [{"type": "passthrough", "reduce_output": "sum"}]
+        for kind in ("sequence", "text")
+    },
+    "*.encoding_size": [7],
     "config.output_features[set].loss*.class_weights": [{"p": 3.0, "q": 1.0, "P": 0.5, "p,p": 1.0}],
     "*.class_similarities": [[[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]]],
     "config.output_features[vector].loss*.class_similarities": [[[1, 0.5], [0, 1]]],
@@ -207,7 +240,7 @@ VALUES: Mapping[str, list[Any]] = {
     **{f"config.*_features[{kind}].preprocessing.*fill_value": ["x"] for kind in ("set", "bag")},
     **{f"config.*_features[{kind}].preprocessing.tokenizer": ["characters"] for kind in ("set", "bag")},
     **{
-        f"config.input_features[{kind}].preprocessing.{name}": [value]
+        f"config.*_features[{kind}].preprocessing.{name}": [value]
         for kind in ("sequence", "text")
         for name, value in {
             "*fill_value": "a",
@@ -290,12 +323,26 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
         ".class_similarities": [[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]],
         ".class_similarities_temperature": 2.0,
     },
+    **{
+        f"config.output_features[{kind}].loss*.class_similarities_temperature": {
+            ".class_similarities": _SIMILAR,
+            ".class_similarities_temperature": 2.0,
+        }
+        for kind in ("sequence", "text")
+    },
     "config.output_features[vector].loss*.class_similarities_temperature": {
         ".class_similarities": [[1, 0.5], [0, 1]],
         ".class_similarities_temperature": 2.0,
     },
     "config.combiner[concat].*": {"/num_fc_layers": 1},
     "config.combiner[concat].num_fc_layers": {},
+    "config.combiner[concat].flatten_inputs": {"config.input_features": _TWO_SEQUENCES},
+    **{f"config.combiner{word}*": {"config.input_features": _TWO_SEQUENCES} for word in ("=sequence", "[sequence")},
+    "config.combiner[sequence_concat].reduce_output=sum": {
+        "config.output_features": [{"name": "late", "type": "binary", "reduce_input": "max"}]
+    },
+    "config.combiner[sequence].reduce_output*": {".encoder": {"type": "rnn", "state_size": 4, "reduce_output": "max"}},
+    "config.combiner[sequence].reduce_output=max": {".encoder": {"type": "rnn", "state_size": 4}},
     "config.combiner[concat].residual": {".num_fc_layers": 2},
     **{f"config.combiner[{word}].*": {"/num_fc_layers": 1, **_SMALL_ATTENTION} for word in _ATTENTIVE},
     **{f"config.combiner[{word}].num_fc_layers": {"/num_fc_layers": 0} for word in _ATTENTIVE},
@@ -305,6 +352,20 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.combiner[tabtransformer]*": {"config.input_features": _TWO_CATEGORIES},
     "config.combiner[comparator].*": {"/entity_1": ["size"], "/entity_2": ["kind"]},
     "config.output_features[*].reduce_input*": {"config.combiner": _A_SEQUENCE},
+    "config.output_features[*].reduce_dependencies*": {
+        "config.combiner": _A_SEQUENCE,
+        ".dependencies": ["tags"],
+        ".reduce_input": "sum",
+    },
+    "config.output_features[*].decoder[generator].reduce_input*": {
+        "config.combiner": _A_SEQUENCE,
+        "..reduce_input": None,
+    },
+    "config.output_features[*].decoder=tagger": {"config.combiner": _A_SEQUENCE},
+    "config.output_features[*].decoder[tagger]*": {"config.combiner": _A_SEQUENCE},
+    "config.output_features[*].decoder[tagger].attention_*": {"/use_attention": True},
+    "config.output_features[*].decoder[tagger].attention_embedding_size": {"/attention_num_heads": 1},
+    "config.input_features[text].encoder[passthrough].*": {"/reduce_output": "sum"},
     "config.combiner[tabnet].entmax_alpha": {".entmax_mode": "constant"},
     "config.combiner[tabnet].bn_virtual_bs=None": {".bn_virtual_bs": 8},
     "config.input_features[date].encoder[embed].*": {"/num_fc_layers": 1},
@@ -371,7 +432,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.input_features[image].encoder[*.conv_layers[0].pool_function=max": {".pool_function": "mean"},
     "*.unit_forget_bias": {"/cell_type": "lstm"},
     "config.input_features[text].encoder[*].dropout": {"/representation": "dense"},
-    **{f"*.decoder[{word}].fc_*": {"/num_fc_layers": 1} for word in ("regressor", "classifier", "projector")},
+    **{f"*.decoder[{word}].fc_*": {"/num_fc_layers": 1} for word in _STACKED},
     **{
         f"*.{fc}norm_params.{name}": {f"..{fc}norm": norm}
         for fc in ("", "fc_", "conv_")

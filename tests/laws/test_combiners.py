@@ -34,6 +34,8 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "tabtransformer": {**ATTENTION, "embed_input_feature_name": "add", "num_fc_layers": 1, "output_size": 6},
     "comparator": {"entity_1": ["size", "kind"], "entity_2": ["open", "tags"], "output_size": 6},
     "project_aggregate": {"projection_size": 6, "output_size": 6},
+    "sequence_concat": {"main_sequence_feature": "tags"},
+    "sequence": {"encoder": {"type": "rnn", "state_size": 5}},
 }
 """The settings of each combiner in these tests, without dropout."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
@@ -44,6 +46,8 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "tabtransformer, names beside": {"type": "tabtransformer", **ATTENTION, "embed_input_feature_name": 3},
     "tabnet, entmax15": {"type": "tabnet", **SMALL["tabnet"], "entmax_mode": "entmax15"},
 }
+KEPT = {"type": "text", "encoder": {"type": "embed", "embedding_size": 3, "reduce_output": None}}
+"""A text whose encoder keeps the sequence."""
 # Small virtual batches and large rates amplify rounding in the norms of tabnet more than tenfold a step.
 FIXED = {"effective_batch_size": 66, "batch_size": 22, "early_stop": -1, "train_steps": 20, "learning_rate": 0.001}
 ZERO = Strategy.model_validate({"type": "deepspeed", "zero_optimization": {"stage": 3}})
@@ -52,7 +56,8 @@ HALF = Strategy.model_validate({"type": "fsdp", "mp_policy": {"param_dtype": "bf
 
 
 def case_of(word: str, **trainer: Any) -> Case:
-    return Case({**FIXED, **trainer}, {"type": word, **SMALL[word]})
+    tags = {"tags": KEPT} if word.startswith("sequence") else {}
+    return Case({**FIXED, **trainer}, {"type": word, **SMALL[word]}, **tags)
 
 
 def model_of(case: Case) -> Model:

@@ -18,9 +18,11 @@ TASKS_OF_MACHINES = ("hyperopt",)
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text", "image")
-OUTPUTS = ("number", "binary", "category", "vector", "set")
+OUTPUTS = ("number", "binary", "category", "vector", "set", "sequence", "text")
 _DENSE = ("passthrough", "dense")
-_SEQUENCE = ("embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer")
+_SEQUENCE = (
+    *("passthrough", "embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer"),
+)
 _PRETRAINED = (
     *("auto_transformer", "albert", "bert", "camembert", "ctrl", "deberta", "distilbert", "electra", "gpt", "gpt2"),
     *("longformer", "mt5", "roberta", "t5", "xlm", "xlmroberta", "xlnet"),
@@ -42,8 +44,17 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "text": (*_SEQUENCE, *_PRETRAINED),
     "image": ("stacked_cnn", "mlp_mixer", *_TORCHVISION),
 }
-COMBINERS = ("concat", "tabnet", "transformer", "tabtransformer", "comparator", "project_aggregate")
-DECODERS = ("regressor", "classifier", "projector", "passthrough")
+COMBINERS = (
+    "concat",
+    "tabnet",
+    "transformer",
+    "tabtransformer",
+    "comparator",
+    "project_aggregate",
+    "sequence",
+    "sequence_concat",
+)
+DECODERS = ("regressor", "classifier", "projector", "passthrough", "tagger", "generator")
 LOSSES = (
     "mean_squared_error",
     "mean_absolute_error",
@@ -54,6 +65,7 @@ LOSSES = (
     "binary_weighted_cross_entropy",
     "softmax_cross_entropy",
     "sigmoid_cross_entropy",
+    "sequence_softmax_cross_entropy",
 )
 TOKENIZERS = ("space", "space_punct", "characters", "underscore", "comma", "untokenized", "stripped")
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
@@ -74,6 +86,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "split": SPLITS,
     "search algorithm": SEARCHES,
     "scheduler": SCHEDULERS,
+    "encoder of the sequence combiner": tuple(word for word in _SEQUENCE if word != "embed"),
     **{f"encoder of a {kind} feature": words for kind, words in ENCODERS.items()},
     "encoder": (),
     "adapter": ("lora",),
@@ -103,7 +116,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 """Fields with some words built, by class and name. If they also accept numbers, those are built."""
 
 NULLS = (
-    "EmbeddingEncoder.reduce_output",
     "PretrainedEncoder.reduce_output",
     "AutoTransformerEncoder.reduce_output",
 )
@@ -143,7 +155,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "active",
         "proc_column",
     ),
-    "BaseOutput": ("reduce_dependencies",),
+    "TextOutput": ("class_similarities",),
+    "GeneratorDecoder": ("max_sequence_length",),
+    "TaggerDecoder": ("max_sequence_length",),
+    "SequenceSoftmaxCrossEntropy": ("unique",),
     "BinaryPreprocessing": ("computed_fill_value",),
     "CategoryPreprocessing": (
         "computed_fill_value",
@@ -162,7 +177,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "ngram_size",
     ),
     "SequenceOutputPreprocessing": ("cache_encoder_embeddings",),
-    "TextOutputPreprocessing": ("cache_encoder_embeddings",),
+    "TextOutputPreprocessing": ("cache_encoder_embeddings", "compute_idf", "pretrained_model_name_or_path"),
     "ImagePreprocessing": ("computed_fill_value", "in_memory", "num_classes", "infer_image_num_classes"),
     "TextPreprocessing": (
         "compute_idf",

@@ -11,6 +11,13 @@ from trainwright_api.config.outlines import NO_REDUCTION, Outline, mapping
 from trainwright_api.problems import nearest
 from trainwright_api.schema.section import relation, unknown_word
 
+_DECODERS_OF_SEQUENCES = ("tagger", "generator")
+"""Those that take each step, or reduce a sequence themselves."""
+ONE_VECTOR = (
+    "is null, and combiner {word!r} takes one vector for each input: name a reduction, or take combiner sequence or "
+    "sequence_concat"
+)
+
 
 def combiner_mistakes(given: Any, inputs: list[Outline], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
     """All mistakes between `given`, the combiner as the file has it (a word or a section), and the features."""
@@ -25,8 +32,29 @@ def combiner_mistakes(given: Any, inputs: list[Outline], outputs: list[Outline])
             yield from _entity_mistakes(combiner, names)
         case "tabtransformer":
             yield from _attention_mistakes(inputs)
-        case "transformer":
+        case "transformer" | "sequence" | "sequence_concat":
             yield from _reduction_mistakes(combiner, outputs)
+    yield from _form_mistakes(combiner, inputs)
+
+
+def _form_mistakes(combiner: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    """The encoders that keep the sequence need a combiner that takes one."""
+    word = combiner.get("type", "concat")
+    if word in ("sequence", "sequence_concat") or (word == "concat" and combiner.get("flatten_inputs") is True):
+        return
+    for feature in inputs:
+        if feature.keeps_sequence:
+            yield relation(ONE_VECTOR.format(word=word), *feature.where, "encoder", "reduce_output")
+
+
+def _returns_sequence(combiner: Mapping[str, Any]) -> bool:
+    default = "mean" if combiner.get("type") == "transformer" else None
+    if combiner.get("reduce_output", default) not in NO_REDUCTION:
+        return False
+    if combiner.get("type") != "sequence":
+        return True
+    encoder = mapping(combiner.get("encoder"))
+    return encoder.get("reduce_output", "" if encoder.get("type") != "passthrough" else None) in NO_REDUCTION
 
 
 def _attention_mistakes(inputs: list[Outline]) -> Iterator[InitErrorDetails]:
@@ -37,10 +65,12 @@ def _attention_mistakes(inputs: list[Outline]) -> Iterator[InitErrorDetails]:
 
 
 def _reduction_mistakes(combiner: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
-    """Without `reduce_output` the combiner returns a sequence, and every decoder takes one vector."""
-    if combiner.get("reduce_output", "mean") not in NO_REDUCTION:
+    """Without `reduce_output` the combiner returns a sequence, and most decoders take one vector."""
+    if not _returns_sequence(combiner):
         return
     for feature in outputs:
+        if feature.decoder in _DECODERS_OF_SEQUENCES:
+            continue
         reduces = feature.type != "vector" if feature.reduces_input is None else feature.reduces_input
         if not reduces:
             message = "the combiner returns a sequence (its reduce_output is null): name a reduction"

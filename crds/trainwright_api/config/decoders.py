@@ -134,6 +134,13 @@ class TaggerDecoder(Decoder):
     attention_embedding_size: PositiveInt = Field(256, description="Size of the attention's hidden state.")
     attention_num_heads: PositiveInt = Field(8, description="Number of attention heads.")
 
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from super().mistakes()
+        size, heads = self.attention_embedding_size, self.attention_num_heads
+        if self.use_attention and size % heads:
+            message = f"attention_embedding_size {size} is no multiple of attention_num_heads {heads}"
+            yield relation(message, "attention_embedding_size", found=size)
+
 
 _REGRESSOR = {"regressor": "decoders.RegressorDecoder", "passthrough": "decoders.PassthroughDecoder"}
 _CLASSIFIER = {"classifier": "decoders.ClassifierDecoder", "passthrough": "decoders.PassthroughDecoder"}

@@ -28,7 +28,6 @@ _TOKENS: dict[str, Direction] = {
     "token_accuracy": "max",
     "sequence_accuracy": "max",
     "perplexity": "min",
-    "next_token_perplexity": "min",
 }
 
 METRICS: dict[str, dict[str, Direction]] = {

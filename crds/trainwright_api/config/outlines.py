@@ -11,10 +11,15 @@ from trainwright_api.schema.section import Location, Section
 NO_REDUCTION = (None, "none", "None")
 """The values of a reduction that keep a sequence."""
 
+_SEQUENCES = ("sequence", "text")
+
 
 @dataclass(frozen=True)
 class Outline:
-    """The readable part of a feature. `reduces_input` is None if the feature leaves `reduce_input` out."""
+    """The readable part of a feature. `reduces_input` is None if the feature leaves `reduce_input` out.
+
+    `keeps_sequence`: its encoder returns a sequence. `decoder`: the type of its decoder; None if it has the default.
+    """
 
     where: Location
     name: str
@@ -24,6 +29,8 @@ class Outline:
     tied: Any
     dependencies: tuple[str, ...]
     reduces_input: bool | None
+    keeps_sequence: bool
+    decoder: str | None
 
     @property
     def path(self) -> str:
@@ -62,4 +69,18 @@ def _outline(where: Location, feature: Mapping[str, Any]) -> Outline | None:
         if isinstance(dependencies, list)
         else (),
         reduces_input=feature["reduce_input"] not in NO_REDUCTION if "reduce_input" in feature else None,
+        keeps_sequence=kind in _SEQUENCES and _keeps_sequence(feature.get("encoder")),
+        decoder=_word(feature.get("decoder")) or ("generator" if kind in _SEQUENCES else None),
     )
+
+
+def _keeps_sequence(encoder: Any) -> bool:
+    """True if the encoder has no reduction. A sequence passes through as a sequence."""
+    default = None if _word(encoder) == "passthrough" else "sum"
+    return mapping(encoder).get("reduce_output", default) in NO_REDUCTION
+
+
+def _word(section: Any) -> str | None:
+    """The type of a section, which may be given as its type alone."""
+    word = section if isinstance(section, str) else mapping(section).get("type")
+    return word if isinstance(word, str) else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.decoders import (
     ClassifierDecoder,
@@ -32,6 +34,7 @@ from trainwright_api.config.preprocessing.text import (
     TimeseriesOutputPreprocessing,
 )
 from trainwright_api.schema.fields import PositiveInt
+from trainwright_api.schema.section import relation
 
 SET_DECODER = decoder_choice("set", "classifier")
 SEQUENCE_DECODER = decoder_choice("sequence", "generator")
@@ -45,6 +48,17 @@ TIMESERIES_LOSS = loss_choice("timeseries", "huber")
 _PREPROCESSING = "How the column is read."
 _DECODER = "How the combined vector becomes the output."
 _LOSS = "What training makes small."
+
+
+class TokensOutput(Output):
+    """An output whose decoder may take each step of a sequence."""
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from super().mistakes()
+        given = "reduce_input" in self.model_fields_set and self.reduce_input is not None
+        if given and isinstance(getattr(self, "decoder", None), TaggerDecoder):
+            message = "a tagger takes each step of the sequence: set reduce_input to null, or leave it out"
+            yield relation(message, "reduce_input", found=self.reduce_input)
 
 
 class SetOutput(Output):
@@ -63,7 +77,7 @@ class SetOutput(Output):
     threshold: Threshold = 0.5
 
 
-class SequenceOutput(Output):
+class SequenceOutput(TokensOutput):
     """A sequence of tokens."""
 
     type: Literal["sequence"] = Field("sequence", description="A sequence of tokens.")
@@ -80,7 +94,7 @@ class SequenceOutput(Output):
     default_validation_metric: Metric = "loss"
 
 
-class TextOutput(Output):
+class TextOutput(TokensOutput):
     """A text."""
 
     type: Literal["text"] = Field("text", description="A text.")

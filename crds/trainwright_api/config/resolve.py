@@ -26,6 +26,9 @@ def resolve(config: ModelConfig) -> ModelConfig:
     for written, feature in zip(given["input_features"], found.input_features, strict=True):
         _take_tokenizer(written, feature)
         _take_image_size(written, feature)
+    for written, output in zip(given["output_features"], found.output_features, strict=True):
+        if output.decoder.type == "tagger":
+            written["reduce_input"] = None  # a tagger takes each step
     return ModelConfig.model_validate(_filled(ModelConfig.model_validate(given)))
 
 

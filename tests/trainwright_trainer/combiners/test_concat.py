@@ -7,7 +7,7 @@ from .making import made
 
 def test_inputs_stand_side_by_side() -> None:
     combiner = made({"type": "concat"}, size="number", point="vector")
-    values, penalty = combiner([torch.ones(2, 1), torch.zeros(2, 2)])
+    values, penalty, _ = combiner([torch.ones(2, 1), torch.zeros(2, 2)])
     assert values.tolist() == [[1, 0, 0], [1, 0, 0]]
     assert penalty is None
     assert combiner.output_size == 3

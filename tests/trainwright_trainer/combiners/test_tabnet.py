@@ -37,7 +37,7 @@ def test_the_values_are_those_of_the_paper() -> None:
         prior = prior * (1.2 - mask)
         hidden = combiner.features[step + 1](mask * columns)
         total += F.relu(hidden[:, :4])
-    values, penalty = combiner(rows())
+    values, penalty, _ = combiner(rows())
     torch.testing.assert_close(values, combiner.projection(total))
     assert values.shape == (40, combiner.output_size)
     assert penalty is None, "nothing reads it in evaluation"
@@ -58,7 +58,7 @@ def test_without_sparsity_there_is_no_penalty() -> None:
 
 def test_every_parameter_has_a_gradient() -> None:
     combiner = tabnet(entmax_mode="adaptive", entmax_alpha=1.5)
-    values, penalty = combiner(rows())
+    values, penalty, _ = combiner(rows())
     (values.square().sum() + penalty.sum()).backward()
     assert all(one.grad is not None and one.grad.abs().sum() > 0 for one in combiner.parameters())
 

@@ -117,4 +117,4 @@ def test_each_output_reduces_a_sequence_in_its_own_way(word: str, size: int) -> 
     logits = made(values)
     assert made["n"].head.weight.shape == (1, size)
     torch.testing.assert_close(logits["b"], made["b"](values.sum(1)).squeeze(1))
-    torch.testing.assert_close(logits["n"], made["n"](made["n"].reduction(values)).squeeze(1))
+    torch.testing.assert_close(logits["n"], made["n"](made["n"].source(values, {})).squeeze(1))

@@ -108,6 +108,8 @@ def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
 def test_every_encoder_can_be_built() -> None:
     for type_, word in ENCODERS.keys() - {("text", word) for word in PRETRAINED_TYPES}:
         name = {"category": "c", "set": "c", "bag": "c", "sequence": "t", "text": "t", "vector": "v"}.get(type_, "x")
-        encoders, batch = inputs({"name": name, "type": type_, "encoder": word})
+        encoder = {"type": word, **({"reduce_output": "sum"} if type_ in ("sequence", "text") else {})}
+        encoders, batch = inputs({"name": name, "type": type_, "encoder": encoder})
         (found,) = encoders(batch)
         assert found.shape == (2, encoders.output_size)
+        assert encoders.lengths == [None]

@@ -19,6 +19,7 @@ from trainwright_trainer.loader.batch import Ragged
 WORDS = ["<UNK>", *"abcdefghi"]
 ROWS = [[1, 3, 2], [], [4], [0, 1, 2, 3, 9, 8, 7, 7, 1], [5, 6]]
 SMALL: Mapping[str, Mapping[str, Any]] = {
+    "passthrough": {"reduce_output": "sum"},
     "embed": {},
     "parallel_cnn": {"num_filters": 3, "num_fc_layers": 1, "output_size": 4},
     "stacked_cnn": {"num_filters": 3, "activation": "tanh", "num_fc_layers": 1, "output_size": 4},
@@ -27,6 +28,7 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "cnnrnn": {"num_filters": 3, "state_size": 3},
     "transformer": {"hidden_size": 4, "num_heads": 2, "transformer_output_size": 3, "dropout": 0.0},
 }
+_EMBEDDED = {"embedding_size": 4}
 _HALF = {"strides": 2, "pool_size": 2}
 VARIANTS = [
     *[(word, {}) for word in SMALL],
@@ -43,7 +45,10 @@ VARIANTS = [
 
 def encoder(word: str, padding: str = "right", **fields: Any) -> Encoder:
     config = TextInput.model_validate(
-        {"name": "x", "encoder": {"type": word, "embedding_size": 4, **SMALL[word], **fields}}
+        {
+            "name": "x",
+            "encoder": {"type": word, **({} if word == "passthrough" else _EMBEDDED), **SMALL[word], **fields},
+        }
     ).encoder
     statistics = {"vocabulary": WORDS, "length": 9, "padding": padding}
     feature = EncoderInput(statistics, 1, "config.input_features[0].encoder")
@@ -62,6 +67,34 @@ def ragged(rows: list[list[int]]) -> Ragged:
 
 def test_every_encoder_is_tested() -> None:
     assert set(SMALL) == set(SEQUENCE_TYPES)
+
+
+@pytest.mark.parametrize("word", SMALL)
+def test_without_a_reduction_the_result_is_the_sequence(word: str) -> None:
+    layers = {"num_fc_layers": None} if word.endswith("cnn") else {}
+    made = encoder(word, reduce_output=None, **layers)
+    whole = made(ragged(ROWS))
+    assert whole.values.shape[2] == made.output_size
+    assert whole.values.shape[1] <= made.output_length
+    for at, tokens in enumerate(ROWS):
+        one, length = made(ragged([tokens])), int(whole.lengths[at])
+        assert int(one.lengths[0]) == length
+        torch.testing.assert_close(one.values[0, :length], whole.values[at, :length], rtol=1e-9, atol=1e-9)
+        assert not whole.values[at, length:].any()
+
+
+def test_layers_need_a_reduction() -> None:
+    with pytest.raises(
+        Mistakes, match=r"encoder.reduce_output: is null, and the fully connected layers take the reduced"
+    ):
+        encoder("rnn", reduce_output=None, num_fc_layers=1)
+
+
+def test_tokens_pass_through_as_their_numbers() -> None:
+    made = encoder("passthrough", reduce_output=None)
+    assert made(ragged([[1, 3, 2], [4]])).values.squeeze(2).tolist() == [[1, 3, 2], [4, 0, 0]]
+    with pytest.raises(Mistakes, match=r"encoder.encoding_size: is 3, and the steps have the width 1. Leave it out"):
+        encoder("passthrough", encoding_size=3)
 
 
 @pytest.mark.parametrize(("word", "fields"), VARIANTS)
@@ -94,13 +127,13 @@ def test_every_token_has_an_effect(word: str) -> None:
         assert not torch.allclose(made(ragged([other])), made(ragged([ROWS[0]])))
 
 
-@pytest.mark.parametrize("word", [word for word in SMALL if word != "embed"])
+@pytest.mark.parametrize("word", [word for word in SMALL if word not in ("passthrough", "embed")])
 def test_the_order_has_an_effect(word: str) -> None:
     made = encoder(word, reduce_output="mean")
     assert not torch.allclose(made(ragged([[1, 2, 3, 4]])), made(ragged([[4, 3, 2, 1]])))
 
 
-@pytest.mark.parametrize("word", SMALL)
+@pytest.mark.parametrize("word", [word for word in SMALL if word != "passthrough"])
 def test_no_rows_and_empty_rows_have_finite_gradients(word: str) -> None:
     for rows in ([], [[], []]):
         made = encoder(word)

@@ -18,6 +18,8 @@ STATISTICS: dict[str, dict[str, Any]] = {
     "binary": {"true": "yes", "false": "no", "counts": [7, 3]},
     "category": {"vocabulary": ["x", "y", "z", "w"], "counts": [4, 3, 2, 1]},
     "set": {"vocabulary": ["<UNK>", "a", "b"], "counts": [0, 1, 3]},
+    "sequence": {"vocabulary": ["<UNK>", "a", "b"], "counts": [0, 1, 3], "rows": 2},
+    "text": {"vocabulary": ["<UNK>", "a", "b"], "counts": [0, 1, 3], "rows": 2},
     "vector": {"size": 3, "mean": [0.5, 0.0, -0.5], "std": [1.0, 1.0, 1.0]},
 }
 
@@ -37,7 +39,8 @@ def make() -> Make:
         statistics: dict[str, Any] | None = None,
         **fields: Any,
     ) -> ModelMetrics:
-        output = {"name": "y", "type": type_, **fields}
+        tags = {"decoder": "tagger"} if type_ in ("sequence", "text") else {}
+        output = {"name": "y", "type": type_, **tags, **fields}
         given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [output]}
         known = {"a": {}, "y": {**STATISTICS[type_], **(statistics or {})}}
         return model_metrics(resolve(ModelConfig.model_validate(given)), known, figures=figures, running=running)
@@ -55,9 +58,13 @@ def feed() -> Feed:
         rows = len(logits)
         if losses is None:
             losses = torch.arange(1, rows + 1, dtype=torch.float64)
-        if next(iter(metrics.outputs.values())).feature.type == "set":
-            sets = Ragged.of(targets.nonzero()[:, 1].numpy(), np.cumsum([0, *targets.bool().sum(1).tolist()]))
-            metrics.update({"y": logits}, {"y": losses}, Batch(torch.zeros(rows, 1), targets, np.arange(rows), (sets,)))
+        kind = next(iter(metrics.outputs.values())).feature.type
+        if kind in ("set", "sequence", "text"):
+            known = targets.bool() if kind == "set" else targets >= 0
+            values = known.nonzero()[:, 1] if kind == "set" else targets[known]
+            lists = Ragged.of(values.numpy(), np.cumsum([0, *known.sum(1).tolist()]))
+            batch = Batch(torch.zeros(rows, 1), targets[:, :0], np.arange(rows), (lists,))
+            metrics.update({"y": logits}, {"y": losses}, batch)
             return
         floats, ints = torch.zeros(rows, 1), torch.empty(rows, 0, dtype=torch.int64)
         columns = targets if targets.ndim == 2 else targets[:, None]

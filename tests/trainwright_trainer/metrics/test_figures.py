@@ -8,7 +8,7 @@ import torch
 
 from trainwright_trainer.metrics import ModelMetrics
 from trainwright_trainer.metrics.figures import figures_of
-from trainwright_trainer.report.data import OutputFigures, TokenCounts
+from trainwright_trainer.report.data import ConfusionMatrix, OutputFigures, TokenCounts
 
 Make = Callable[..., ModelMetrics]
 Feed = Callable[..., None]
@@ -86,6 +86,14 @@ def test_a_set(make: Make, feed: Feed) -> None:
     assert found.tokens == TokenCounts(["a", "b", "rare values"], [2, 1, 0], [1, 2, 0], [1, 1, 0])
     assert found.calibration is not None
     assert found.calibration.rows == [6, 3]
+
+
+def test_a_tagged_sequence(make: Make, feed: Feed) -> None:
+    metrics = make("sequence", figures=True)
+    feed(metrics, torch.eye(3)[torch.tensor([[1, 2], [2, 0]])], torch.tensor([[1, 2], [1, -1]]))
+    found = drawn(metrics)
+    assert found.confusion == ConfusionMatrix(["rare values", "a", "b"], [[0, 0, 0], [0, 1, 1], [0, 0, 1]], 1, "token")
+    assert found.baselines == {"always the most frequent token": {"token_accuracy": pytest.approx(1 / 3)}}
 
 
 def test_no_class_is_left_to_be_outside_of_top_k(make: Make, feed: Feed) -> None:

@@ -111,6 +111,45 @@ def test_set(make: Make, feed: Feed, drawn: Rows, threshold: float) -> None:
     assert found["jaccard"] == pytest.approx(expected, abs=1e-12)
 
 
+def sequences(rows: int, length: int, width: int, *, generator: torch.Generator, dtype: torch.dtype) -> torch.Tensor:  # noqa: ARG001
+    """Targets of 0 to `length` tokens; the first row has all."""
+    tokens = torch.randint(0, width, (rows, length), generator=generator)
+    lengths = torch.randint(0, length + 1, (rows, 1), generator=generator)
+    lengths[0] = length
+    return torch.where(torch.arange(length) < lengths, tokens, -1)
+
+
+@over_any_cut
+@given(rows_of(sequences, 4, 3))
+def test_sequence(make: Make, feed: Feed, drawn: Rows) -> None:
+    logits, targets, cuts = drawn
+    logits = logits.double() + torch.arange(3) / -100
+    cuts = [0, len(targets)] if (targets[:, 0] < 0).all() else cuts
+    found = scores(
+        lambda: make("sequence"),
+        lambda metrics, rows, truth: feed(metrics, rows[:, : _longest(truth)], truth[:, : _longest(truth)]),
+        (logits, targets, cuts),
+    )
+    some = targets >= 0
+    accuracy = tm.classification.multiclass_accuracy(logits[some], targets[some], 3, average="micro")
+    assert found["token_accuracy"] == pytest.approx(accuracy.item(), abs=1e-6)
+    assert found["perplexity"] == pytest.approx(tm.text.perplexity(logits, targets, ignore_index=-1).item(), rel=1e-6)
+    whole = ((logits.argmax(2) == targets) | ~some).all(1)
+    assert found["sequence_accuracy"] == pytest.approx(whole.double().mean().item())
+    losses = torch.cat([torch.arange(1.0, len(part) + 1) for part in _parts(targets, cuts)])
+    assert found["loss"] == pytest.approx((losses.sum() / some.sum()).item())
+
+
+def _longest(targets: torch.Tensor) -> int:
+    return max(1, int((targets >= 0).sum(1).max())) if len(targets) else 1
+
+
+def _parts(rows: torch.Tensor, cuts: list[int]) -> list[torch.Tensor]:
+    """The batches in which `scores` gives the rows."""
+    halves = [(start, (start + stop) // 2, stop) for start, stop in pairwise(cuts)]
+    return [rows[first:last] for start, middle, stop in halves for first, last in ((start, middle), (middle, stop))]
+
+
 @over_any_cut
 @given(rows_of(values))
 def test_number(make: Make, feed: Feed, drawn: Rows) -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from trainwright_api.config import ModelConfig, resolve
+from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.models.predictions import prediction_table
 
 STATISTICS: dict[str, dict[str, Any]] = {
@@ -18,7 +19,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
 }
 
 
-def table(feature: dict[str, Any], logits: torch.Tensor) -> pa.Table:
+def table(feature: dict[str, Any], logits: torch.Tensor | Steps) -> pa.Table:
     given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [feature]}
     config = resolve(ModelConfig.model_validate(given))
     return prediction_table(config, STATISTICS, {feature["name"]: logits})
@@ -70,6 +71,14 @@ def test_a_set_is_the_list_of_its_likely_tokens() -> None:
     assert found["s_predictions"] == [["x", "y"], []]
     assert found["s_probabilities"] == [pytest.approx([0.9, 0.5]), []]
     assert table({"name": "s", "type": "set", "threshold": 0.95}, logits).to_pydict()["s_predictions"] == [[], []]
+
+
+def test_a_sequence_is_the_list_of_its_tokens() -> None:
+    logits = torch.log(torch.tensor([[[0.1, 0.8, 0.1], [0.2, 0.3, 0.5]], [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3]]]))
+    found = table({"name": "s", "type": "sequence"}, Steps(logits, torch.tensor([2, 0]))).to_pydict()
+    assert found["s_predictions"] == [["x", "y"], []]
+    assert found["s_probabilities"] == [pytest.approx([0.8, 0.5]), []]
+    assert found["s_probability"] == pytest.approx([0.4, 1.0])
 
 
 def test_no_rows_are_an_empty_table() -> None:

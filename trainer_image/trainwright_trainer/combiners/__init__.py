@@ -12,12 +12,14 @@ from trainwright_api.config.combiners import Combiner as CombinerConfig
 from trainwright_api.config.combiners.comparator import ComparatorCombiner
 from trainwright_api.config.combiners.concat import ConcatCombiner
 from trainwright_api.config.combiners.project_aggregate import ProjectAggregateCombiner
+from trainwright_api.config.combiners.sequence import SequenceCombiner, SequenceConcatCombiner
 from trainwright_api.config.combiners.tabnet import TabNetCombiner
 from trainwright_api.config.combiners.transformer import TabTransformerCombiner, TransformerCombiner
-from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
+from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput, check_forms
 from trainwright_trainer.combiners.comparator import Comparator
 from trainwright_trainer.combiners.concat import Concat
 from trainwright_trainer.combiners.project_aggregate import ProjectAggregate
+from trainwright_trainer.combiners.sequence import SequenceConcat, SequenceEncoded
 from trainwright_trainer.combiners.tabnet import TabNet
 from trainwright_trainer.combiners.transformer import TabTransformer, Transformer
 
@@ -28,6 +30,8 @@ COMBINERS: Mapping[type[CombinerConfig], type[Any]] = {
     TabTransformerCombiner: TabTransformer,
     ComparatorCombiner: Comparator,
     ProjectAggregateCombiner: ProjectAggregate,
+    SequenceCombiner: SequenceEncoded,
+    SequenceConcatCombiner: SequenceConcat,
 }
 
-__all__ = ["COMBINERS", "Combined", "Combiner", "CombinerInput"]
+__all__ = ["COMBINERS", "Combined", "Combiner", "CombinerInput", "check_forms"]

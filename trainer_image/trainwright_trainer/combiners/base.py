@@ -5,44 +5,63 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import nn
 
+from trainwright_api.config.combiner_relations import ONE_VECTOR
+from trainwright_api.problems import Mistakes
+
 
 @dataclass(frozen=True)
 class CombinerInput:
-    """An input of the combiner: the name and the type of the feature, and the width of its encoder's output."""
+    """An input of the combiner: the name and the type of the feature, and the width of its encoder's output.
+
+    `length`: the largest number of steps, if the encoder keeps the sequence; None for one vector a row.
+    """
 
     name: str
     type: str
     width: int
+    length: int | None = None
 
 
 class Combined(NamedTuple):
     """`values`: [rows, output_size], or [rows, output_length, output_size].
 
-    `penalty`: [rows], a term of the objective of training besides the losses.
+    `penalty`: [rows], a term of the objective of training besides the losses. `lengths`: int64 [rows], the number of
+    vectors of each row that count; None: all.
     """
 
     values: torch.Tensor
     penalty: torch.Tensor | None = None
+    lengths: torch.Tensor | None = None
 
 
 class Combiner(nn.Module, ABC):
-    """`inputs`: [rows, width] each, in the order of the config.
+    """`inputs`: [rows, width] each, in the order of the config; `Steps` for inputs with a length, which only a combiner
+    with `takes_sequences` gets.
 
     `joins`: neighbouring inputs may be one tensor. Otherwise there is one for each input. `output_length`: the number
     of vectors of a row; None: one vector, without a dimension for it.
     """
 
     joins: ClassVar[bool] = True
+    takes_sequences: ClassVar[bool] = False
     output_size: int
     output_length: int | None = None
 
     @abstractmethod
-    def forward(self, inputs: Sequence[torch.Tensor]) -> Combined: ...
+    def forward(self, inputs: Sequence[Any]) -> Combined: ...
+
+
+def check_forms(kind: type[Combiner], word: str, inputs: Sequence[CombinerInput]) -> None:
+    """Raise `Mistakes` if an input is a sequence and the combiner takes one vector for each input."""
+    for position, one in enumerate(inputs):
+        if one.length is not None and not kind.takes_sequences:
+            path = f"config.input_features[{position}].encoder.reduce_output"
+            raise Mistakes.one(path, ONE_VECTOR.format(word=word))
 
 
 def side_by_side(inputs: Sequence[torch.Tensor]) -> torch.Tensor:

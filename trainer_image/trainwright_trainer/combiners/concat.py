@@ -1,27 +1,43 @@
-"""The combiner that concatenates all inputs and applies a fully connected stack, if the config has one.
-
-`flatten_inputs` has no effect: every encoder of this version returns one vector a row, which is flat already.
-"""
+"""The combiner that concatenates all inputs and applies a fully connected stack, if the config has one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import torch
+from torch import nn
 
+from trainwright_api.config.combiner_relations import ONE_VECTOR
 from trainwright_api.config.combiners.concat import ConcatCombiner
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput, side_by_side
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
+from trainwright_trainer.layers.reduce import Reduction
+from trainwright_trainer.layers.steps import Steps
 
 
 class Concat(Combiner):
-    """[rows, w₁], [rows, w₂], … → [rows, output_size], in the order of the config's inputs."""
+    """[rows, w₁], [rows, w₂], … → [rows, output_size], in the order of the config's inputs.
+
+    With `flatten_inputs` a sequence is one vector: its steps side by side, then zeros up to its largest length.
+    """
+
+    takes_sequences = True
 
     def __init__(self, config: ConcatCombiner, inputs: Sequence[CombinerInput], path: str) -> None:
         super().__init__()
-        width = sum(one.width for one in inputs)
+        sequences = [at for at, one in enumerate(inputs) if one.length is not None]
+        if sequences and not config.flatten_inputs:
+            where = f"config.input_features[{sequences[0]}].encoder.reduce_output"
+            raise Mistakes.one(where, ONE_VECTOR.format(word="concat"))
+        self.flat = nn.ModuleList(
+            Reduction("concat", one.length, one.width) for one in inputs if one.length is not None
+        )
+        width = sum(one.width * (one.length or 1) for one in inputs)
         self.stack = FullyConnected(width, stack_of(config, path), residual=bool(config.residual))
         self.output_size = self.stack.output_size
 
-    def forward(self, inputs: Sequence[torch.Tensor]) -> Combined:
-        return Combined(self.stack(side_by_side(inputs)))
+    def forward(self, inputs: Sequence[torch.Tensor | Steps]) -> Combined:
+        flat = iter(self.flat)
+        vectors = [next(flat)(one.values, one.mask) if isinstance(one, Steps) else one for one in inputs]
+        return Combined(self.stack(side_by_side(vectors)))

@@ -3,6 +3,7 @@
 number, vector   values · standard deviation + mean, in the units in which the target is encoded
 binary           log-odds + the log-odds of the share of true (of the sample, where classes are balanced)
 category         scores + the logarithm of each class's share
+sequence, text   scores + the logarithm of each token's share of the tokens, and of the end's
 set              log-odds + those of each token's share of the rows
 
 It sets the prediction of the untrained model, and the layers before it learn values of about one for any unit of the
@@ -55,6 +56,9 @@ def affine_output_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> A
         return AffineOutput([log_odds(statistics)])
     if feature.type == "category":
         return AffineOutput(_log_shares(statistics["counts"]))
+    if feature.type in ("sequence", "text"):
+        ends = [present_rows(statistics)] if feature.decoder.type == "generator" else []
+        return AffineOutput(_log_shares([*statistics["counts"], *ends]))
     if feature.type == "set":
         return AffineOutput(_token_odds(statistics))
     if isinstance(feature, VectorOutput) and not _shaped(feature):
@@ -72,10 +76,15 @@ def _log_shares(counts: Sequence[int]) -> list[float]:
 def _token_odds(statistics: Mapping[str, Any]) -> list[float]:
     """The log-odds of the tokens' shares of the rows. Each token counts one row more on both sides, so that all are
     finite."""
-    rows = statistics["rows"] - (statistics["missing"] if statistics["fill"] is None else 0)
+    rows = present_rows(statistics)
     # The unknown token counts once for each rare token of a row.
     shares = [min(count, rows) for count in statistics["counts"]]
     return [math.log((count + 1) / (rows - count + 1)) for count in shares]
+
+
+def present_rows(statistics: Mapping[str, Any]) -> int:
+    """The training rows of a column of tokens that are not dropped for want of a value."""
+    return int(statistics["rows"]) - (statistics["missing"] if statistics["fill"] is None else 0)
 
 
 def _shaped(feature: VectorOutput) -> bool:

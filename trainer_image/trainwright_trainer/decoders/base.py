@@ -4,7 +4,7 @@ hidden state."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -12,16 +12,17 @@ from torch import nn
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
-from trainwright_trainer.layers.reduce import Reduction
 
 
 class Decoder(nn.Module, ABC):
     """`hidden` [rows, hidden_size] → logits [rows, width of the target].
 
-    `reduction`: of a combined sequence to the vector that this output takes. `temperature`, [1]: the divisor of the
-    logits of a calibrated output; 1 during training.
+    `takes_sequences`: the decoder takes each step of a combined sequence, not one vector. `source`: what makes its
+    input; the outputs set it. `temperature`, [1]: the divisor of the logits of a calibrated output; 1 during training.
     """
 
+    takes_sequences: ClassVar[bool] = False
+    source: nn.Module
     temperature: torch.Tensor | None
 
     def __init__(self, config: Any, input_size: int, path: str, start: AffineOutput | None) -> None:
@@ -29,13 +30,11 @@ class Decoder(nn.Module, ABC):
         self.stack = FullyConnected(input_size, stack_of(config, path))
         self.hidden_size = self.stack.output_size
         self.start = start
-        self.reduction: Reduction | None = None
         self.register_buffer("temperature", None)
 
-    def hidden(self, combined: torch.Tensor) -> torch.Tensor:
+    def hidden(self, combined: Any) -> Any:
         """The last hidden state, [rows, hidden_size]. It is also an input of the outputs that depend on this one."""
-        state: torch.Tensor = self.stack(combined)
-        return state
+        return self.stack(combined)
 
     def started(self, values: torch.Tensor) -> torch.Tensor:
         """The values of the last layer after the fixed affine step `start`, if there is one."""
@@ -49,7 +48,7 @@ class Decoder(nn.Module, ABC):
         return logits if self.temperature is None else logits / self.temperature
 
     @abstractmethod
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor: ...
+    def forward(self, hidden: Any) -> torch.Tensor: ...
 
 
 def head(config: Any, input_size: int, output_size: int, path: str) -> nn.Linear:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -13,19 +14,34 @@ from trainwright_api.config.features import OutputFeature, VectorOutput
 from trainwright_trainer.decoders import DECODERS
 from trainwright_trainer.decoders.affine_output import affine_output_of
 from trainwright_trainer.decoders.base import Decoder, agree
+from trainwright_trainer.decoders.sequence import SequenceDecoder
+from trainwright_trainer.decoders.source import Source
+from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.layers.names import module_key
-from trainwright_trainer.layers.reduce import Reduction
+from trainwright_trainer.layers.steps import Steps
+from trainwright_trainer.loader.batch import Ragged
 
 Statistics = Mapping[str, Mapping[str, Any]]
+Logits = dict[str, torch.Tensor | Steps]
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """An output, its decoder, and the end of its logits: one column becomes none, or a softmax follows."""
+
+    name: str
+    decoder: Decoder
+    is_single: bool
+    ends_in_softmax: bool
 
 
 class Outputs(nn.ModuleDict):
     """combined [rows, input_size] → logits by output, in the order of the config.
 
-    With `length`, combined is [rows, length, input_size], and each output reduces it to a vector in its own way. The
-    input of an output is the combined vector, followed by the last hidden state of each output that it depends on.
-    Logits of numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes], of sets [rows,
-    tokens].
+    With `length`, combined is [rows, length, input_size], or `Steps` of at most so many vectors. Each output reduces
+    them to a vector in its own way, or takes each step. The input of an output is the combined vector, followed by the
+    last hidden state of each output that it depends on. Logits of numbers and binaries are [rows], of vectors [rows,
+    size], of categories [rows, classes], of sets [rows, tokens]; of sequences they are `Steps` of logits of tokens.
     """
 
     def __init__(
@@ -34,21 +50,21 @@ class Outputs(nn.ModuleDict):
         super().__init__()
         self._names = [feature.name for feature in features]
         by_name = {feature.name: (position, feature) for position, feature in enumerate(features)}
-        self._plan: list[tuple[str, Decoder, tuple[str, ...], bool, bool]] = []
-        hidden: dict[str, int] = {}
+        self._plan: list[_Planned] = []
+        hidden: dict[str, tuple[int, int | None]] = {}
         for name in _in_order(features):
             position, feature = by_name[name]
-            seen = tuple(feature.dependencies)
-            reduction = _reduction(feature, input_size, length)
-            size = reduction.output_size if reduction else input_size
-            size += sum(hidden[other] for other in seen)
-            decoder = _decoder(f"config.output_features[{position}]", feature, statistics[name], size)
-            decoder.reduction = reduction
+            path = f"config.output_features[{position}]"
+            seen = {other: hidden[other] for other in feature.dependencies}
+            source = Source(feature, input_size, length, seen, path)
+            decoder = _decoder(path, feature, statistics[name], source.output_size)
+            decoder.source = source
             if getattr(feature, "calibration", False):
                 decoder.temperature = torch.ones(1, device="cpu")
-            hidden[name] = decoder.hidden_size
+            hidden[name] = (decoder.hidden_size, length if decoder.takes_sequences else None)
             self[module_key(name)] = decoder
-            self._plan.append((name, decoder, seen, feature.type in ("number", "binary"), _ends_in_softmax(feature)))
+            single = feature.type in ("number", "binary")
+            self._plan.append(_Planned(name, decoder, single, _ends_in_softmax(feature)))
 
     def spread_of(self, name: str) -> float | None:
         """The standard deviation in the start of an output; None if the output has no start, or one without scale."""
@@ -59,45 +75,40 @@ class Outputs(nn.ModuleDict):
     @property
     def calibrated(self) -> list[str]:
         """The outputs with a temperature."""
-        return [name for name, decoder, *_ in self._plan if decoder.temperature is not None]
+        return [one.name for one in self._plan if one.decoder.temperature is not None]
 
     def set_temperatures(self, temperatures: Mapping[str, float]) -> None:
-        for name, decoder, *_ in self._plan:
-            if decoder.temperature is not None:
-                decoder.temperature.fill_(temperatures[name])
+        for one in self._plan:
+            if one.decoder.temperature is not None:
+                one.decoder.temperature.fill_(temperatures[one.name])
 
-    def forward(self, combined: torch.Tensor) -> dict[str, torch.Tensor]:
-        states: dict[str, torch.Tensor] = {}
-        logits: dict[str, torch.Tensor] = {}
-        for name, decoder, seen, single, softmax in self._plan:
-            vector = combined if decoder.reduction is None else decoder.reduction(combined)
-            rows = torch.cat([vector, *(states[other] for other in seen)], 1) if seen else vector
-            states[name] = decoder.hidden(rows)
-            values = decoder.calibrated(decoder(states[name]))
-            logits[name] = values.squeeze(1) if single else torch.softmax(values, 1) if softmax else values
+    def forward(self, combined: torch.Tensor | Steps, targets: Mapping[str, Ragged] | None = None) -> Logits:
+        """`targets`: those of the outputs that are sequences. Without them their decoders predict."""
+        states: dict[str, Any] = {}
+        logits: Logits = {}
+        for one in self._plan:
+            states[one.name] = one.decoder.hidden(one.decoder.source(combined, states))
+            if isinstance(one.decoder, SequenceDecoder):
+                own = None if targets is None else targets[one.name]
+                logits[one.name] = one.decoder.steps(states[one.name], own)
+                continue
+            values = one.decoder.calibrated(one.decoder(states[one.name]))
+            softmax = torch.softmax(values, 1) if one.ends_in_softmax else values
+            logits[one.name] = values.squeeze(1) if one.is_single else softmax
         return {name: logits[name] for name in self._names} if len(logits) > 1 else logits
 
 
 def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], input_size: int) -> Decoder:
     agree(feature.input_size, input_size, f"{path}.input_size")
-    width = width_of(feature.type, statistics)
+    width = width_of(feature, statistics)
     agree(feature.num_classes, width, f"{path}.num_classes")
     if isinstance(feature, VectorOutput):
         agree(feature.vector_size, width, f"{path}.vector_size")
     start = affine_output_of(feature, statistics)
-    return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder", start)
-
-
-def _reduction(feature: OutputFeature, width: int, length: int | None) -> Reduction | None:
-    """The contract refuses a null `reduce_input` if the combiner returns a sequence."""
-    return None if length is None or feature.reduce_input is None else Reduction(feature.reduce_input, length, width)
-
-
-def width_of(type_: str, statistics: Mapping[str, Any]) -> int:
-    """The number of logits a row."""
-    if type_ in ("category", "set"):
-        return len(statistics["vocabulary"])
-    return int(statistics["size"]) if type_ == "vector" else 1
+    decoder = DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder", start)
+    if isinstance(decoder, SequenceDecoder):
+        decoder.length = statistics["length"]
+    return decoder
 
 
 def _ends_in_softmax(feature: OutputFeature) -> bool:

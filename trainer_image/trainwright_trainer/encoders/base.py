@@ -1,4 +1,4 @@
-"""The base class of encoders: columns of a batch → one vector a row."""
+"""The base class of encoders: columns of a batch → one vector a row, or a sequence of vectors."""
 
 from __future__ import annotations
 
@@ -10,30 +10,38 @@ from typing import Any
 import torch
 from torch import nn
 
+from trainwright_trainer.layers.steps import Steps
+
 
 @dataclass(frozen=True)
 class EncoderInput:
     """The feature of an encoder: its statistics, the number of its columns in the batch, and the path of its encoder
-    in the config (`config.input_features[2].encoder`)."""
+    in the config (`config.input_features[2].encoder`).
+
+    `embedded`: the width of the steps, where the input is a sequence of vectors already.
+    """
 
     statistics: Mapping[str, Any]
     width: int
     path: str
+    embedded: int | None = None
 
 
 class Encoder(nn.Module, ABC):
     """`columns` [rows, width] of the batch's tensor, a `Ragged` of rows, or images → [rows, output_size], of the
     model's dtype. Images are uint8 [rows, channels, height, width].
 
-    A ragged column and images have no width: their `EncoderInput.width` is 1.
+    A ragged column and images have no width: their `EncoderInput.width` is 1. With `output_length` the result is
+    `Steps`: at most so many vectors of `output_size` a row.
     """
 
     output_size: int
+    output_length: int | None = None
     recomputes = False
     """Like that of a `ModelBlock`, for the layers of a library."""
 
     @abstractmethod
-    def forward(self, columns: Any) -> torch.Tensor: ...
+    def forward(self, columns: Any) -> torch.Tensor | Steps: ...
 
     def library_layers(self) -> Iterator[nn.Module]:
         """Modules of a library that a sharded engine gathers one at a time."""

@@ -18,6 +18,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Padded, Ragged
 from trainwright_trainer.loader.layout import EMBEDDING
 
@@ -45,15 +46,17 @@ class Relabel(nn.Module):
 
 
 class Inputs(nn.ModuleDict):
-    """Encoders by feature. `forward` returns one tensor [rows, width] for each input. If `joins`, neighbouring float
-    inputs that pass through share one. `widths`: of each input, in the order of the config. `roots`: for each input the
-    name of the one whose encoder it uses. An input with embeddings in its column has no encoder."""
+    """Encoders by feature. `forward` returns a tensor [rows, width] or `Steps` for each input. If `joins`, neighbouring
+    float inputs that pass through share one tensor. `widths` and `lengths` (None for vectors): of each input, in the
+    order of the config. `roots`: for each input the name of the one whose encoder it uses. An input with embeddings in
+    its column has no encoder."""
 
     def __init__(
         self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout, *, joins: bool = True
     ) -> None:
         super().__init__()
         self.widths: list[int] = []
+        self.lengths: list[int | None] = []
         self._joins = joins
         self._plan: list[tuple[ColumnRange, tuple[nn.Module, ...]]] = []
         is_embedded = {feature.name: EMBEDDING in statistics[feature.name] for feature in features}
@@ -73,7 +76,7 @@ class Inputs(nn.ModuleDict):
     def output_size(self) -> int:
         return sum(self.widths)
 
-    def forward(self, batch: Batch) -> list[torch.Tensor]:
+    def forward(self, batch: Batch) -> list[torch.Tensor | Steps]:
         return [_through(steps, batch.of(columns)) for columns, steps in self._plan]
 
     def encoded(self, position: int, values: torch.Tensor | Ragged) -> torch.Tensor:
@@ -112,6 +115,7 @@ class Inputs(nn.ModuleDict):
         encoder = steps[-1]
         assert isinstance(encoder, Encoder)
         self.widths.append(encoder.output_size)
+        self.lengths.append(encoder.output_length)
         if isinstance(encoder, PassthroughEncoder) and columns.kind == "floats":
             steps = ()
             if self._joins and self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:

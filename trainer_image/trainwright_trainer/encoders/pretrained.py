@@ -12,7 +12,6 @@ from torch import nn
 from trainwright_api.config.adapters import Lora
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
-from trainwright_trainer.encoders.sequence import padded
 from trainwright_trainer.encoders.text_models import (
     FAMILIES,
     Section,
@@ -26,7 +25,7 @@ from trainwright_trainer.layers.initializers import Initialized
 from trainwright_trainer.layers.pretrained import StoredWeights, initializers_of
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps, at_the_end, mask_of
-from trainwright_trainer.loader.batch import Padded, Ragged
+from trainwright_trainer.loader.batch import Padded, Ragged, padded
 
 
 class Pretrained(Encoder, Initialized):

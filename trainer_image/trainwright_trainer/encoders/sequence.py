@@ -1,35 +1,25 @@
-"""The common parts of the encoders of texts and sequences: embeddings, a reduction, and fully connected layers."""
+"""The common parts of the encoders of texts and sequences: embeddings, a reduction, and fully connected layers.
+
+Without a reduction the result is the sequence, and no fully connected layers follow, as in Ludwig.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from trainwright_api.config.encoders.sequence import EmbeddingEncoder
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, LayerSettings
 from trainwright_trainer.layers.reduce import Reduction
-from trainwright_trainer.layers.steps import Steps, at_the_end, mask_of
-from trainwright_trainer.loader.batch import Padded, Ragged
-
-
-def padded(columns: Ragged | Padded, least: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
-    """int64 [rows, length]: the tokens of each row, then zeros; and int64 [rows], the lengths.
-
-    `length` is that of the longest row, and `least` at least. A column that is padded already stays as it is.
-    """
-    if isinstance(columns, Padded):
-        return columns.index, columns.lengths
-    length = int(np.diff(columns.bounds).max(initial=least))
-    lengths = columns.offsets.diff()
-    index = columns.values.new_zeros(len(columns), length)
-    return index.masked_scatter(mask_of(lengths, length), columns.values), lengths
+from trainwright_trainer.layers.steps import Steps, at_the_end
+from trainwright_trainer.loader.batch import Padded, Ragged, padded
 
 
 class TokenEmbedding(nn.Module):
@@ -56,6 +46,40 @@ class TokenEmbedding(nn.Module):
         return Steps(found, lengths).with_values(found if self.dropout is None else self.dropout(found))
 
 
+class TokenNumbers(nn.Module):
+    """A ragged column of token indices → the indices themselves, as steps of one number."""
+
+    like: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.output_size = 1
+        self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
+
+    def forward(self, columns: Ragged, least: int = 1) -> Steps:
+        index, lengths = padded(columns, least)
+        return Steps(index.to(self.like.dtype).unsqueeze(2), lengths)
+
+
+class GivenSteps(nn.Module):
+    """Steps of `output_size` numbers that are embedded already, padded to `least` steps."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.output_size = width
+
+    def forward(self, steps: Steps, least: int = 1) -> Steps:
+        return steps.of_length(max(least, steps.values.shape[1]))
+
+
+Embeds = TokenEmbedding | TokenNumbers | GivenSteps
+
+
+def embedding_of(config: EmbeddingEncoder, feature: EncoderInput) -> Embeds:
+    """The first part of an encoder."""
+    return TokenEmbedding(config, feature) if feature.embedded is None else GivenSteps(feature.embedded)
+
+
 class StepsLayer(Protocol):
     """A module from steps to steps, with `output_size` numbers each."""
 
@@ -69,31 +93,49 @@ class StepsLayer(Protocol):
 
 
 class SequenceEncoder(Encoder):
-    """A ragged column → [rows, output_size]: embeddings, `layers` from steps to steps, a reduction, and a stack."""
+    """A ragged column → [rows, output_size]: embeddings, `layers` from steps to steps, a reduction, and a stack.
+
+    If `reduce_output` is null: → `Steps`.
+    """
 
     def __init__(
         self,
         config: Any,
         feature: EncoderInput,
-        embedding: TokenEmbedding,
+        embedding: Embeds,
         layers: Sequence[StepsLayer] = (),
         stack: Sequence[LayerSettings] = (),
     ) -> None:
         super().__init__()
         self.embedding, self.layers = embedding, nn.ModuleList(cast(Sequence[nn.Module], layers))
-        length = self._least = feature.statistics["length"] if config.reduce_output == "concat" else 1
+        length = feature.statistics["length"]
+        self._least = length if config.reduce_output == "concat" else 1
         width = embedding.output_size
         for layer in layers:
             length, width = layer.length(length), layer.output_size
         self._at_the_end = config.reduce_output == "concat" and feature.statistics["padding"] == "left"
+        if config.reduce_output is None:
+            _refuse_layers(config, feature.path)
+            self.reduction = self.stack = None
+            self.output_size, self.output_length = width, length
+            return
         self.reduction = Reduction(config.reduce_output, length, width)
         self.stack = FullyConnected(self.reduction.output_size, stack)
         self.output_size = self.stack.output_size
 
-    def forward(self, columns: Ragged | Padded) -> torch.Tensor:
+    def forward(self, columns: Ragged | Padded | Steps) -> torch.Tensor | Steps:
         steps: Steps = self.embedding(columns, self._least)
         for layer in self.layers:
             steps = layer(steps)
+        if self.reduction is None or self.stack is None:
+            return steps
         values, mask = at_the_end(steps) if self._at_the_end else (steps.values, steps.mask)
         output: torch.Tensor = self.stack(self.reduction(values, mask))
         return output
+
+
+def _refuse_layers(config: Any, path: str) -> None:
+    """Raise `Mistakes` if the file asks for fully connected layers, which follow the reduction."""
+    if getattr(config, "num_fc_layers", None) or getattr(config, "fc_layers", None):
+        found = "is null, and the fully connected layers take the reduced vector: name a reduction, or drop the layers"
+        raise Mistakes.one(f"{path}.reduce_output", found)

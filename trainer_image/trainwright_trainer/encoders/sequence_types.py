@@ -10,7 +10,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from trainwright_api.config.encoders.sequence import SequenceEmbedEncoder, StackedTransformerEncoder
+from trainwright_api.config.encoders.sequence import (
+    SequenceEmbedEncoder,
+    SequencePassthroughEncoder,
+    StackedTransformerEncoder,
+)
 from trainwright_api.config.encoders.sequence_cnn import (
     CNNEncoder,
     ParallelCNNEncoder,
@@ -18,8 +22,9 @@ from trainwright_api.config.encoders.sequence_cnn import (
     StackedParallelCNNEncoder,
 )
 from trainwright_api.config.encoders.sequence_rnn import StackedCNNRNNEncoder, StackedRNNEncoder
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
-from trainwright_trainer.encoders.sequence import SequenceEncoder, TokenEmbedding
+from trainwright_trainer.encoders.sequence import GivenSteps, SequenceEncoder, TokenNumbers, embedding_of
 from trainwright_trainer.layers.convolution import ConvolutionStack, ConvSettings, conv_settings, listed
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import LayerSettings, linear, stack_of
@@ -34,9 +39,18 @@ _PARALLEL_LAYERS = 3
 _CNN_WIDTHS = (512, 256)
 
 
+def passthrough(config: SequencePassthroughEncoder, feature: EncoderInput) -> Encoder:
+    """The steps unchanged: the indices of the tokens, or the vectors that the combiner of sequences gets."""
+    embedding = TokenNumbers() if feature.embedded is None else GivenSteps(feature.embedded)
+    if config.encoding_size not in (None, embedding.output_size):
+        found = f"is {config.encoding_size}, and the steps have the width {embedding.output_size}. Leave it out."
+        raise Mistakes.one(f"{feature.path}.encoding_size", found)
+    return SequenceEncoder(config, feature, embedding)
+
+
 def embed(config: SequenceEmbedEncoder, feature: EncoderInput) -> Encoder:
     """The embeddings alone."""
-    return SequenceEncoder(config, feature, TokenEmbedding(config, feature))
+    return SequenceEncoder(config, feature, embedding_of(config, feature))
 
 
 def parallel_cnn(config: ParallelCNNEncoder, feature: EncoderInput) -> Encoder:
@@ -70,7 +84,7 @@ def stacked_parallel_cnn(config: StackedParallelCNNEncoder, feature: EncoderInpu
 
 def rnn(config: StackedRNNEncoder, feature: EncoderInput) -> Encoder:
     """A recurrent network."""
-    embedding = TokenEmbedding(config, feature)
+    embedding = embedding_of(config, feature)
     layer = Recurrent(embedding.output_size, config.num_layers, config, feature.path)
     return SequenceEncoder(config, feature, embedding, [layer], stack_of(config, feature.path))
 
@@ -79,7 +93,7 @@ def cnnrnn(config: StackedCNNRNNEncoder, feature: EncoderInput) -> Encoder:
     """Convolutions one after another, then a recurrent network."""
     default, path = conv_settings(config, feature.path, "conv_"), f"{feature.path}.conv_layers"
     usual = [replace(default, pool_size=pool) for pool in _CNNRNN_POOLS]
-    embedding = TokenEmbedding(config, feature)
+    embedding = embedding_of(config, feature)
     layers = [[one] for one in _conv_layers(config, default, usual, path)]
     convolutions = ConvolutionStack(embedding.output_size, layers, path)
     recurrent = Recurrent(convolutions.output_size, config.num_rec_layers, config, feature.path)
@@ -116,7 +130,7 @@ class Transformer(nn.Module):
 
 def transformer(config: StackedTransformerEncoder, feature: EncoderInput) -> Encoder:
     """Transformer blocks."""
-    embedding, path = TokenEmbedding(config, feature), f"{feature.path}.weights_initializer"
+    embedding, path = embedding_of(config, feature), f"{feature.path}.weights_initializer"
     layer = Transformer(embedding.output_size, feature.statistics["length"], config, path)
     return SequenceEncoder(config, feature, embedding, [layer], stack_of(config, feature.path))
 
@@ -135,7 +149,7 @@ def _conv_layers(
 
 
 def _cnn(config: CNNEncoder, feature: EncoderInput, layers: Sequence[Sequence[ConvSettings]], path: str) -> Encoder:
-    embedding = TokenEmbedding(config, feature)
+    embedding = embedding_of(config, feature)
     convolutions = ConvolutionStack(embedding.output_size, layers, path)
     return SequenceEncoder(config, feature, embedding, [convolutions], _cnn_stack(config, feature.path))
 
@@ -148,6 +162,7 @@ def _cnn_stack(config: CNNEncoder, path: str) -> tuple[LayerSettings, ...]:
 
 
 SEQUENCE_TYPES: Mapping[str, Callable[[Any, EncoderInput], Encoder]] = {
+    "passthrough": passthrough,
     "embed": embed,
     "parallel_cnn": parallel_cnn,
     "stacked_cnn": stacked_cnn,

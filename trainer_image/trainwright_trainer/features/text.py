@@ -55,13 +55,18 @@ def refuse(feature: Feature) -> None:
         feature.refuse_set(option)
     if feature.is_target:
         feature.refuse_set("cache_encoder_embeddings")
-    if feature.preprocessing.tokenizer not in (*TOKENIZERS, *((HF_TOKENIZER,) if feature.type == "text" else ())):
+    if feature.preprocessing.tokenizer not in _tokenizers(feature):
         path = f"{feature.path}.preprocessing.tokenizer"
         raise not_built(path, feature.preprocessing.tokenizer, ", ".join(TOKENIZERS))
     name = getattr(feature.preprocessing, "pretrained_model_name_or_path", None)
     if name is not None and feature.preprocessing.tokenizer != HF_TOKENIZER:
         path = f"{feature.path}.preprocessing.pretrained_model_name_or_path"
         raise Mistakes.one(path, f"{name!r} acts with tokenizer hf_tokenizer alone")
+
+
+def _tokenizers(feature: Feature) -> tuple[str, ...]:
+    reads_subwords = feature.type == "text" and not feature.is_target
+    return (*TOKENIZERS, *((HF_TOKENIZER,) if reads_subwords else ()))
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from trainwright_trainer.layers.fully_connected import linear
@@ -19,13 +21,17 @@ _ATTENTION_SIZE = 256
 class Reduction(nn.Module):
     """values [rows, length, width], mask → [rows, output_size]. A row without steps gives zeros.
 
-    `word`: last, sum, mean (also avg), max, concat or attention. For `concat` all sequences have `length` steps.
+    `word`: last, sum, mean (also avg), max, concat or attention. No sequence has more than `length` steps.
     """
 
     def __init__(self, word: str, length: int, width: int) -> None:
         super().__init__()
         self.output_size = length * width if word == "concat" else width
-        self._reduce = _AttentionReduction(width) if word == "attention" else _FUNCTIONS[word]
+        self._reduce: Callable[[torch.Tensor, Mask], torch.Tensor]
+        if word == "attention":
+            self._reduce = _AttentionReduction(width)
+        else:
+            self._reduce = _Concatenation(length) if word == "concat" else _FUNCTIONS[word]
 
     def forward(self, values: torch.Tensor, mask: Mask = None) -> torch.Tensor:
         return self._reduce(values, mask)
@@ -72,8 +78,15 @@ def _last(values: torch.Tensor, mask: Mask) -> torch.Tensor:
     return torch.where(mask.any(1, keepdim=True), found, 0.0)
 
 
-def _concat(values: torch.Tensor, mask: Mask) -> torch.Tensor:
-    return _counted(values, mask, 0.0).flatten(1)
+@dataclass(frozen=True)
+class _Concatenation:
+    """The steps side by side, then zeros up to `length` steps."""
+
+    length: int
+
+    def __call__(self, values: torch.Tensor, mask: Mask) -> torch.Tensor:
+        counted = _counted(values, mask, 0.0)
+        return F.pad(counted, (0, 0, 0, self.length - counted.shape[1])).flatten(1)
 
 
 def _counted(values: torch.Tensor, mask: Mask, other: float) -> torch.Tensor:
@@ -87,5 +100,4 @@ _FUNCTIONS: Mapping[str, Callable[[torch.Tensor, Mask], torch.Tensor]] = {
     "avg": _mean,
     "max": _max,
     "last": _last,
-    "concat": _concat,
 }

@@ -24,6 +24,11 @@ class Steps(NamedTuple):
         """bool [rows, length]: True for each step that counts."""
         return mask_of(self.lengths, self.values.shape[1])
 
+    def of_length(self, length: int) -> Steps:
+        """The first `length` steps. Further ones are zero, and do not count."""
+        values = F.pad(self.values[:, :length], (0, 0, 0, max(0, length - self.values.shape[1])))
+        return Steps(values, self.lengths.clamp(max=length))
+
     def with_values(self, values: torch.Tensor) -> Steps:
         """Other values for the same steps. Those that do not count become zero."""
         return Steps(values.masked_fill(~self.mask.unsqueeze(2), 0.0), self.lengths)

@@ -1,4 +1,5 @@
-"""The transformer block of Ludwig: self-attention and two linear layers, each followed by a layer norm."""
+"""Self-attention, and the transformer block of Ludwig: self-attention and two linear layers, each followed by a layer
+norm."""
 
 from __future__ import annotations
 
@@ -37,13 +38,32 @@ class TransformerBlock(ModelBlock):
         return output
 
     def _attention(self, values: torch.Tensor, mask: Mask) -> torch.Tensor:
-        query, key, value = (self._by_head(layer(values)) for layer in (self.query, self.key, self.value))
-        seen = None if mask is None else mask[:, None, None, :]
-        found = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
-        joined: torch.Tensor = self.joined(found.transpose(1, 2).flatten(2))
+        found = attention(self.query(values), self.key(values), self.value(values), self._heads, mask)
+        joined: torch.Tensor = self.joined(found)
         return joined
 
-    def _by_head(self, values: torch.Tensor) -> torch.Tensor:
-        """[rows, length, width] → [rows, heads, length, width / heads]"""
-        rows, length, width = values.shape
-        return values.view(rows, length, self._heads, width // self._heads).transpose(1, 2)
+
+class SelfAttention(nn.Module):
+    """values [rows, length, width], mask → [rows, length, output_size]: multi-head attention alone."""
+
+    def __init__(self, width: int, output_size: int, heads: int) -> None:
+        super().__init__()
+        self.output_size, self._heads = output_size, heads
+        self.query, self.key, self.value = (linear(width, output_size) for _ in range(3))
+        self.joined = linear(output_size, output_size)
+
+    def forward(self, values: torch.Tensor, mask: Mask = None) -> torch.Tensor:
+        found = attention(self.query(values), self.key(values), self.value(values), self._heads, mask)
+        joined: torch.Tensor = self.joined(found)
+        return joined
+
+
+def attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, heads: int, mask: Mask = None
+) -> torch.Tensor:
+    """[rows, length, width] each → the same shape. No step attends to steps outside the mask."""
+    rows, length, width = query.shape
+    by_head = [one.view(rows, length, heads, width // heads).transpose(1, 2) for one in (query, key, value)]
+    seen = None if mask is None else mask[:, None, None, :]
+    found = F.scaled_dot_product_attention(by_head[0], by_head[1], by_head[2], attn_mask=seen)
+    return found.transpose(1, 2).flatten(2)

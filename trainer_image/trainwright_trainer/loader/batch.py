@@ -212,3 +212,17 @@ def _joined_ragged(columns: Sequence[Ragged]) -> Ragged:
     bounds = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(column.bounds) for column in columns]))])
     values = torch.cat([column.values for column in columns])
     return Ragged(values, torch.from_numpy(bounds).to(values.device), bounds)
+
+
+def padded(columns: Ragged | Padded, least: int = 1, other: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """int64 [rows, length]: the numbers of each row, then `other`; and int64 [rows], the lengths.
+
+    `length` is that of the longest row, and `least` at least. A column that is padded already stays as it is.
+    """
+    if isinstance(columns, Padded):
+        return columns.index, columns.lengths
+    length = int(np.diff(columns.bounds).max(initial=least))
+    lengths = columns.offsets.diff()
+    counts = torch.arange(length, device=lengths.device) < lengths.unsqueeze(1)
+    index = columns.values.new_full((len(columns), length), other)
+    return index.masked_scatter(counts, columns.values), lengths

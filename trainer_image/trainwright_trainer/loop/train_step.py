@@ -23,7 +23,8 @@ class TrainStep:
     """`step(batch, rows, rate)` updates the weights once and returns the loss of the global batch.
 
     The loss of a step is the sum over rows divided by the number of rows of the global batch, so it does not depend on
-    how the batch is cut into slices and passes. The penalty on the weights is added once.
+    how the batch is cut into slices and passes. A loss of tokens is divided by the number of tokens of the global
+    batch, which the ranks add up before the forward pass. The penalty on the weights is added once.
     """
 
     def __init__(
@@ -62,12 +63,13 @@ class TrainStep:
 
     def _compute_gradients(self, batch: Batch, rows: int, passes: list[slice]) -> None:
         done: list[torch.Tensor] = []
+        counts = self._counts(batch)
         for at, where in enumerate(passes):
             first, last = at == 0, at == len(passes) - 1
             part = batch if len(passes) == 1 else batch.part(where)
             logits = self._engine.forward(part, last=last)
             losses = self._model.losses(logits, part)
-            loss = self._loss(losses, rows, first=first)
+            loss = self._loss(losses, rows, counts, first=first)
             done.append(loss.detach())
             if last:
                 own = torch.stack(done).sum(0, keepdim=True)
@@ -76,9 +78,18 @@ class TrainStep:
             if self._metrics is not None:
                 self._metrics.update(logits, losses, part)
 
-    def _loss(self, losses: Tensors, rows: int, *, first: bool) -> torch.Tensor:
+    def _counts(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """The tokens of the global batch, for each loss of tokens: float64 scalars on the device."""
+        own = self._model.tokens(batch)
+        if not own:
+            return {}
+        found = torch.tensor(list(own.values()), dtype=torch.float64, device=self._ranks.device)
+        whole = found if self._ranks.world == 1 else self._ranks.sum(found)
+        return dict(zip(own, whole.clamp(min=1), strict=True))
+
+    def _loss(self, losses: Tensors, rows: int, counts: Tensors, *, first: bool) -> torch.Tensor:
         """The part of a pass in the loss of the global batch."""
-        means = {name: of_rows.sum() / rows for name, of_rows in losses.items()}
+        means = {name: _mean(of_rows.sum(), counts.get(name), rows) for name, of_rows in losses.items()}
         loss = self._global_loss(means) if self._sums_losses_first else self._model.total(means)
         penalty = self._engine.penalty() if first else None
         return loss if penalty is None else loss + penalty
@@ -88,6 +99,10 @@ class TrainStep:
         total = self._model.total({name: sum_with_own_gradient(self._ranks, mean) for name, mean in means.items()})
         value = total.detach()
         return total + (value / self._ranks.world - value)
+
+
+def _mean(total: torch.Tensor, tokens: torch.Tensor | None, rows: int) -> torch.Tensor:
+    return total / rows if tokens is None else total / tokens.to(total.dtype)
 
 
 class StepSeeds:

@@ -18,6 +18,7 @@ from trainwright_trainer.losses.difference import (
     RootMeanSquaredError,
     RootMeanSquaredPercentageError,
 )
+from trainwright_trainer.losses.sequence import SequenceSoftmaxCrossEntropy
 from trainwright_trainer.losses.sigmoid import SigmoidCrossEntropy
 from trainwright_trainer.losses.softmax import SoftmaxCrossEntropy
 
@@ -31,6 +32,7 @@ LOSSES: Mapping[str, Callable[[Any, Sequence[str], str], Loss]] = {
     "binary_weighted_cross_entropy": lambda config, _, __: BinaryWeightedCrossEntropy(config),
     "softmax_cross_entropy": SoftmaxCrossEntropy,
     "sigmoid_cross_entropy": SigmoidCrossEntropy,
+    "sequence_softmax_cross_entropy": SequenceSoftmaxCrossEntropy,
 }
 
 __all__ = ["LOSSES", "Loss"]

@@ -1,20 +1,27 @@
 """The base class of losses: one value a row, and a last step on their mean.
 
-The loop sums the rows of all slices and divides by the rows of the global batch, so a loss never averages. With class
-weights the loss is therefore the weighted sum divided by the number of rows. torch's own `mean` divides by the sum of
-the weights instead, which would depend on how a batch is cut.
+The loop sums the rows of all slices and divides by the rows of the global batch, so a loss never averages. A loss of
+tokens is divided by the tokens of the global batch instead. With class weights the loss is therefore the weighted sum
+divided by the number of rows or tokens. torch's own `mean` divides by the sum of the weights instead, which would
+depend on how a batch is cut.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import nn
 
 
 class Loss(nn.Module, ABC):
-    """`weight` is this loss's factor in the total."""
+    """`weight` is this loss's factor in the total.
+
+    `counts_tokens`: a row has the sum over its tokens, and the mean of a batch is one over all its tokens.
+    """
+
+    counts_tokens: ClassVar[bool] = False
 
     def __init__(self, weight: float) -> None:
         super().__init__()

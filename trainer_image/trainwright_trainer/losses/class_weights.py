@@ -8,7 +8,8 @@ import torch
 
 from trainwright_api.problems import Mistakes, nearest
 
-UNKNOWN = "<UNK>"
+UNKNOWN, END = "<UNK>", "<EOS>"
+"""The labels of unknown tokens and of the end of a generated sequence. A mapping may leave them out."""
 
 
 def class_weights(
@@ -32,7 +33,7 @@ def _by_label(given: Mapping[str, float], labels: Sequence[str], path: str) -> l
             near = nearest(label, labels)
             hint = f": did you mean {near!r}?" if near else "."
             raise Mistakes.one(f"{path}.{label}", f"is no class of the target{hint}")
-    missing = [label for label in labels if label not in given and label != UNKNOWN]
+    missing = [label for label in labels if label not in given and label not in (UNKNOWN, END)]
     if missing:
         raise Mistakes.one(path, f"gives no weight to {', '.join(map(repr, missing[:10]))}.")
     return [given.get(label, 1.0) for label in labels]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 
+from trainwright_api.config.losses import SequenceSoftmaxCrossEntropy
 from trainwright_api.config.losses import SoftmaxCrossEntropy as Config
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.losses.base import Loss
@@ -26,7 +27,7 @@ class SoftmaxCrossEntropy(Loss):
     weights: torch.Tensor | None
     similarities: torch.Tensor | None
 
-    def __init__(self, config: Config, labels: Sequence[str], path: str) -> None:
+    def __init__(self, config: Config | SequenceSoftmaxCrossEntropy, labels: Sequence[str], path: str) -> None:
         super().__init__(config.weight)
         self.classes = len(labels)
         self.register_buffer("weights", class_weights(config.class_weights, labels, path), persistent=False)
@@ -47,7 +48,7 @@ class SoftmaxCrossEntropy(Loss):
         return loss
 
 
-def _supervision(config: Config, classes: int, path: str) -> torch.Tensor | None:
+def _supervision(config: Config | SequenceSoftmaxCrossEntropy, classes: int, path: str) -> torch.Tensor | None:
     """float64 [classes, classes]; row k holds the shares that replace a target of class k. None if temperature is 0.
 
     Raises `Mistakes` if the similarities are missing or have the wrong shape.

@@ -55,10 +55,14 @@ class OutputMetrics(ABC):
         state = self.folded()
         if not state.rows:
             return {}
-        mean = float(state._sums["loss"]) / state.rows
+        mean = float(state._sums["loss"]) / state.weight(state._sums)
         # A loss named root_… is the root of the mean over all rows.
         loss = mean**0.5 if self.feature.loss.type.startswith("root_") else mean
         return {"loss": loss, **state.scores(state._sums)}
+
+    def weight(self, sums: Sums) -> int:
+        """The divisor of the sum of the losses: the number of rows."""
+        return int(sums["rows"])
 
     @property
     def rows(self) -> int:

@@ -18,6 +18,8 @@ _COMPARED = {
     "binary": "accuracy",
     "category": "accuracy_micro",
     "set": "jaccard",
+    "sequence": "token_accuracy",
+    "text": "token_accuracy",
 }
 _RANKING = "roc_auc"
 
@@ -40,7 +42,7 @@ class Comparison:
     @property
     def phrase(self) -> str:
         """The text for the last line of output: `mean_squared_error 46 % below always the mean`."""
-        if self.metric == "jaccard":
+        if self.metric in ("jaccard", "token_accuracy"):
             model, baseline = formats.score(self.model), formats.score(self.baseline)
             return f"{self.metric} {model}, {self.baseline_name} {baseline}"
         if not formats.lower_is_better(self.metric):

@@ -34,7 +34,7 @@ class CategoryMetrics(OutputMetrics):
     def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
         super().__init__(feature, statistics, keeps=False, running=running)
         self.draws = keeps
-        self.shown, self._place, self.classes_in_last = _places(statistics)
+        self.shown, self._place, self.classes_in_last = places(statistics)
         self.named = named_classes(statistics)
 
     def fold(self, logits: Array, targets: Array) -> Sums:
@@ -115,7 +115,7 @@ def class_labels(statistics: Mapping[str, Any]) -> list[str]:
     return [RARE if label == UNKNOWN else label for label in statistics["vocabulary"]]
 
 
-def _places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64], int]:
+def places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64], int]:
     """The labels of the matrix, each class's position in it, and the number of classes that share the last position."""
     labels = class_labels(statistics)
     if len(labels) <= SHOWN:

@@ -22,6 +22,7 @@ from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
 from trainwright_trainer.metrics.number_figures import predicted_against_true, residuals
 from trainwright_trainer.metrics.ranking import roc_auc
+from trainwright_trainer.metrics.sequence import SequenceMetrics
 from trainwright_trainer.metrics.set import SetMetrics
 from trainwright_trainer.metrics.vector import VectorMetrics
 from trainwright_trainer.models.units import probability
@@ -33,6 +34,7 @@ Baselines = dict[str, dict[str, float]]
 _CATEGORY = "accuracy is the mean of the classes' own accuracies, accuracy_micro the share of all rows that are right"
 _HITS = ", hits_at_k the share of rows whose class is among the {k} likeliest"
 _SET = "jaccard is the mean over the rows of the tokens that both sets share, divided by those of either"
+_SEQUENCE = "token_accuracy is the share of all tokens that are right, sequence_accuracy that of rows without a mistake"
 MOST_FREQUENT, MEAN, MOST_FREQUENT_TOKEN = (
     "always the most frequent class",
     "always the mean",
@@ -135,6 +137,14 @@ def _set(output: SetMetrics) -> tuple[Drawn, Baselines]:
     return drawn, {MOST_FREQUENT_TOKEN: {"jaccard": float(sums["one"]) / int(sums["rows"])}}
 
 
+def _sequence(output: SequenceMetrics) -> tuple[Drawn, Baselines]:
+    sums = output.sums()
+    drawn: Drawn = {"note": _SEQUENCE}
+    if output.draws and "confusion" in sums:
+        drawn["confusion"] = ConfusionMatrix(output.shown, sums["confusion"].tolist(), output.tokens_in_last, "token")
+    return drawn, {MOST_FREQUENT_TOKEN: {"token_accuracy": float(sums["frequent"]) / output.weight(sums)}}
+
+
 def _token_counts(tokens: list[str], true: Array, chosen: Array, both: Array) -> TokenCounts:
     order = np.argsort(-true, kind="stable")[:SHOWN]
     return TokenCounts([tokens[i] for i in order], *(counts[order].tolist() for counts in (true, chosen, both)))
@@ -155,4 +165,5 @@ _DRAWN: Mapping[type[OutputMetrics], Callable[[Any], tuple[Drawn, Baselines]]] =
     NumberMetrics: _number,
     VectorMetrics: _vector,
     SetMetrics: _set,
+    SequenceMetrics: _sequence,
 }

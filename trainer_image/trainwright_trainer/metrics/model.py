@@ -15,6 +15,7 @@ from trainwright_trainer.metrics.base import OutputMetrics
 from trainwright_trainer.metrics.binary import BinaryMetrics
 from trainwright_trainer.metrics.category import CategoryMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
+from trainwright_trainer.metrics.sequence import SequenceMetrics
 from trainwright_trainer.metrics.set import SetMetrics
 from trainwright_trainer.metrics.vector import VectorMetrics
 from trainwright_trainer.metrics.worst_rows import WorstRows
@@ -26,6 +27,8 @@ TYPES: Mapping[str, type[OutputMetrics]] = {
     "category": CategoryMetrics,
     "vector": VectorMetrics,
     "set": SetMetrics,
+    "sequence": SequenceMetrics,
+    "text": SequenceMetrics,
 }
 
 
@@ -47,7 +50,7 @@ class ModelMetrics:
             keeps = figures or feature.type == "binary"
             known = statistics[feature.name]
             self.outputs[feature.name] = TYPES[feature.type](feature, known, keeps=keeps, running=running)
-            self._targets[feature.name] = targets_of(feature.type, known, layout.columns[feature.name])
+            self._targets[feature.name] = targets_of(feature, known, layout.columns[feature.name])
         self.worst = {name: WorstRows() for name in self.outputs} if figures else {}
 
     def update(self, logits: Mapping[str, torch.Tensor], losses: Mapping[str, torch.Tensor], batch: Batch) -> None:

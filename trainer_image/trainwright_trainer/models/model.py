@@ -11,26 +11,30 @@ The names of parameters follow the config (`encoders.carrier.table.weight`, `com
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from trainwright_api.config import ModelConfig
-from trainwright_trainer.combiners import COMBINERS, Combined, CombinerInput
+from trainwright_api.config.features import OutputFeature
+from trainwright_trainer.combiners import COMBINERS, Combined, CombinerInput, check_forms
 from trainwright_trainer.data.order import Purpose, key
-from trainwright_trainer.decoders.outputs import Outputs
+from trainwright_trainer.decoders.outputs import Logits, Outputs
 from trainwright_trainer.encoders.base import Encoder
 from trainwright_trainer.encoders.inputs import Inputs
 from trainwright_trainer.layers.initializers import Fills, Initialized
 from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
+from trainwright_trainer.losses.class_weights import END
 from trainwright_trainer.models.initial_weights import InitialWeights, Taken, fitting
 from trainwright_trainer.models.penalty import Kind, penalty
-from trainwright_trainer.models.targets import Targets, targets_of
+from trainwright_trainer.models.targets import SEQUENCES, Targets, targets_of, tokens_in
 
 PENALTY = ""
 """The name of the combiner's penalty beside the outputs in a forward pass. No output has an empty name."""
@@ -53,22 +57,25 @@ class Model(nn.Module):
         with torch.device("meta"):
             kind = COMBINERS[type(config.combiner)]
             self.encoders = Inputs(config.input_features, statistics, layout, joins=kind.joins)
-            encoded = zip(config.input_features, self.encoders.widths, strict=True)
-            inputs = [CombinerInput(feature.name, feature.type, width) for feature, width in encoded]
+            encoded = zip(config.input_features, self.encoders.widths, self.encoders.lengths, strict=True)
+            inputs = [CombinerInput(feature.name, feature.type, width, length) for feature, width, length in encoded]
+            check_forms(kind, config.combiner.type, inputs)
             self.combiner = kind(config.combiner, inputs, "config.combiner")
             size, length = self.combiner.output_size, self.combiner.output_length
             self.decoders = Outputs(config.output_features, statistics, size, length)
         self._losses: list[tuple[str, Loss]] = []
         self._targets: dict[str, Targets] = {}
+        self._sequences: dict[str, tuple[Callable[[Batch], int], int]] = {}
         self.criteria = nn.ModuleDict()
         for position, feature in enumerate(config.output_features):
-            labels = statistics[feature.name].get("vocabulary") or range(statistics[feature.name].get("size", 0))
             path = f"config.output_features[{position}].loss"
-            loss = LOSSES[feature.loss.type](feature.loss, [str(label) for label in labels], path)
+            loss = LOSSES[feature.loss.type](feature.loss, _labels(feature, statistics[feature.name]), path)
             self.criteria[module_key(feature.name)] = loss
             self._losses.append((feature.name, loss))
             columns = layout.columns[feature.name]
-            self._targets[feature.name] = targets_of(feature.type, statistics[feature.name], columns)
+            self._targets[feature.name] = targets_of(feature, statistics[feature.name], columns)
+            if feature.type in SEQUENCES:
+                self._sequences[feature.name] = partial(tokens_in, feature, columns), columns.start
         self._unit = self._unit_of_the_total()
         for block in self.modules():
             if isinstance(block, ModelBlock | Encoder):
@@ -76,17 +83,29 @@ class Model(nn.Module):
         self.to(DTYPES[config.trainer.precision])
 
     def forward(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Logits by output: [rows] for numbers and binaries, [rows, size] or [rows, classes] for the others.
+        """Logits by output: [rows] for numbers and binaries, [rows, length, tokens] for sequences, whose decoders read
+        the targets in `batch`, and [rows, size], [rows, classes] or [rows, tokens] for the others.
 
         In training also `PENALTY`, [rows], if the combiner has one.
         """
         combined: Combined = self.combiner(self.encoders(batch))
-        logits: dict[str, torch.Tensor] = self.decoders(combined.values)
+        targets = {name: batch.ragged[at] for name, (_, at) in self._sequences.items()}
+        found: Logits = self.decoders(_form(combined), targets)
+        logits = {name: one.values if isinstance(one, Steps) else one for name, one in found.items()}
         return logits if combined.penalty is None else {**logits, PENALTY: combined.penalty}
+
+    def predict(self, batch: Batch) -> Logits:
+        """Logits by output, without a look at the targets. Those of sequences are `Steps`: of the predicted tokens."""
+        logits: Logits = self.decoders(_form(self.combiner(self.encoders(batch))))
+        return logits
 
     def targets(self, batch: Batch, output: str) -> torch.Tensor:
         """The targets of one output, as its loss takes them (`targets_of`)."""
         return self._targets[output](batch)
+
+    def tokens(self, batch: Batch) -> dict[str, int]:
+        """The number of tokens in the targets of each output whose loss is a mean over tokens."""
+        return {name: count(batch) for name, (count, _) in self._sequences.items()}
 
     def losses(self, logits: Mapping[str, torch.Tensor], batch: Batch) -> dict[str, torch.Tensor]:
         """Unweighted losses by output, and `PENALTY` if the logits have it: [rows] each. Their dtype is that of
@@ -178,6 +197,16 @@ def _drawn(name: str, parameter: nn.Parameter, fills: Fills, seed: int) -> torch
     values = torch.empty(parameter.shape, dtype=torch.float32)
     fills.fill(values, generator)
     return values
+
+
+def _form(combined: Combined) -> torch.Tensor | Steps:
+    return combined.values if combined.lengths is None else Steps(combined.values, combined.lengths)
+
+
+def _labels(feature: OutputFeature, statistics: Mapping[str, Any]) -> list[str]:
+    """The names of the columns of an output's logits; none for a number."""
+    labels = statistics.get("vocabulary") or range(statistics.get("size", 0))
+    return [*map(str, labels), *([END] if feature.decoder.type == "generator" else [])]
 
 
 def _word_of(name: str) -> int:

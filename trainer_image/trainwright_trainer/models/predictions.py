@@ -4,6 +4,8 @@ number    <output>_predictions (in the target's own units, clipped if the output
 binary    <output>_predictions (a label), <output>_probability (of that label), <output>_probabilities_<label>
 category  like binary, with one column of probabilities for each class
 vector    <output>_predictions (a list of floats)
+sequence, <output>_predictions (a list of tokens), <output>_probabilities (one for each token),
+text      <output>_probability (their product)
 set       <output>_predictions (a list of tokens), <output>_probabilities (those of these tokens)
 """
 
@@ -21,11 +23,13 @@ from trainwright_trainer.models.units import Array, numbers, probability, softma
 if TYPE_CHECKING:
     import torch
 
+    from trainwright_trainer.layers.steps import Steps
+
 Columns = dict[str, pa.Array]
 
 
 def prediction_table(
-    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor | Array]
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor | Array | Steps]
 ) -> pa.Table:
     """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings.
 
@@ -33,7 +37,11 @@ def prediction_table(
     """
     columns: Columns = {}
     for feature in config.output_features:
-        columns |= _COLUMNS[feature.type](feature, statistics[feature.name], _wide(logits[feature.name]))
+        known, found = statistics[feature.name], logits[feature.name]
+        if isinstance(found, tuple):
+            columns |= _sequence(feature.name, known["vocabulary"], _wide(found.values), found.lengths.cpu().numpy())
+        else:
+            columns |= _COLUMNS[feature.type](feature, known, _wide(found))
     return pa.table(columns)
 
 
@@ -81,6 +89,18 @@ def _set(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
     return {
         f"{feature.name}_predictions": pa.ListArray.from_arrays(offsets, tokens),
         f"{feature.name}_probabilities": pa.ListArray.from_arrays(offsets, pa.array(shares[chosen])),
+    }
+
+
+def _sequence(name: str, vocabulary: list[str], logits: Array, lengths: Array) -> Columns:
+    """`logits`: [rows, length, tokens], of which the first `lengths` steps of a row count."""
+    shares, mask = softmax(logits).max(2), np.arange(logits.shape[1]) < lengths[:, None]
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+    words = pa.array(vocabulary, pa.string()).take(pa.array(logits.argmax(2)[mask]))
+    return {
+        f"{name}_predictions": pa.ListArray.from_arrays(offsets, words),
+        f"{name}_probability": pa.array(np.where(mask, shares, 1.0).prod(1)),
+        f"{name}_probabilities": pa.ListArray.from_arrays(offsets, pa.array(shares[mask])),
     }
 
 

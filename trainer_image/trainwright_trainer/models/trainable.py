@@ -24,6 +24,10 @@ class Trainable(Protocol):
         """The loss of each row, by output feature, and the penalty, if the logits have one: [rows] each."""
         ...
 
+    def tokens(self, batch: Batch) -> Mapping[str, int]:
+        """The tokens in the targets of each output whose loss is a mean over tokens, not over rows."""
+        ...
+
     def total(self, means: Tensors) -> torch.Tensor:
         """The weighted sum of the outputs' mean losses, and the mean of the penalty: a scalar."""
         ...

@@ -32,10 +32,10 @@ def probability(logits: Array) -> Floats:
 
 
 def softmax(logits: Array) -> Floats:
-    """Probabilities from unscaled log-probabilities [rows, classes]; each row sums to 1."""
+    """Probabilities from unscaled log-probabilities [rows, …, classes]; they sum to 1 over the classes."""
     wide = logits.astype(np.float64)
-    powers = np.exp(wide - wide.max(1, keepdims=True))
-    shares: Floats = powers / powers.sum(1, keepdims=True)
+    powers = np.exp(wide - wide.max(-1, keepdims=True))
+    shares: Floats = powers / powers.sum(-1, keepdims=True)
     return shares
 
 

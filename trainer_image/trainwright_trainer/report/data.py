@@ -12,11 +12,15 @@ from trainwright_trainer.features.distribution import Distribution
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """Counts [true class][predicted class]; at most 30 classes. `in_last`: number of classes in the last one."""
+    """Counts [true class][predicted class]; at most 30 classes. `in_last`: number of classes in the last one.
+
+    `counted`: the word for what is counted.
+    """
 
     labels: Sequence[str]
     counts: Sequence[Sequence[int]]
     in_last: int = 1
+    counted: str = "row"
 
 
 @dataclass(frozen=True)

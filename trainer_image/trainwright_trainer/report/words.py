@@ -19,7 +19,7 @@ from trainwright_trainer.report.data import (
 
 # The headline metric is the first of these if the job watches no metric itself.
 _TELLING = (
-    *("roc_auc", "accuracy", "jaccard"),
+    *("roc_auc", "accuracy", "jaccard", "token_accuracy"),
     *("mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss"),
 )
 
@@ -132,7 +132,7 @@ def curve_caption(train: Sequence[float], validation: Sequence[float], best: flo
 
 def confusion_caption(matrix: ConfusionMatrix) -> str:
     """The caption of the matrix, with the most frequent mistake."""
-    text = "Each cell is a share (%) of the rows of its true class; the diagonal is right."
+    text = f"Each cell is a share (%) of the {matrix.counted}s of its true class; the diagonal is right."
     named = len(matrix.labels)
     if matrix.in_last > 1:
         named -= 1
@@ -146,7 +146,7 @@ def confusion_caption(matrix: ConfusionMatrix) -> str:
     if not mistakes:
         return text if matrix.in_last > 1 else f"{text} There is no mistake."
     count, true, predicted = max(mistakes, key=lambda mistake: mistake[0])
-    rows = formats.counted(count, "row")
+    rows = formats.counted(count, matrix.counted)
     return f"{text} The commonest mistake: {_quoted(true)} taken for {_quoted(predicted)}, {rows}."
 
 

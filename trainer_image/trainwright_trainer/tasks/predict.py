@@ -110,7 +110,7 @@ def _predicted(saved: SavedModel, rows: Materialised) -> pa.Table:
     """One row of predictions for each row. Without rows, the table is empty and has all columns."""
     batches = rows.sequential(rows_at_a_time(saved)) if len(rows) else [rows.held.part(0, 0)]
     with torch.inference_mode():
-        tables = [prediction_table(saved.config, saved.statistics, saved.model(batch)) for batch in batches]
+        tables = [prediction_table(saved.config, saved.statistics, saved.model.predict(batch)) for batch in batches]
     return pa.concat_tables(tables)
 
 

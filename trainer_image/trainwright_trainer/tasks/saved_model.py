@@ -14,6 +14,7 @@ from trainwright_trainer.data.files import find
 from trainwright_trainer.data.new_data import DataFiles, DataTable, NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.epoch_order import EpochOrder
@@ -21,6 +22,7 @@ from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import part_rows
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.models.targets import SEQUENCES
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 from trainwright_trainer.runtime.threads import Threads, computing_with
@@ -30,6 +32,8 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 _ROWS_AT_A_TIME = 16_384
 _IMAGE_NUMBERS = 1 << 24
 """The most numbers in the images of a forward pass: their activations take many times as much memory."""
+# The logits of a sequence have a column for each token at each step: 64 MiB in float32.
+_LOGITS_AT_A_TIME = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -92,10 +96,12 @@ def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:
 
 
 def rows_at_a_time(saved: SavedModel) -> int:
-    """The rows of a forward pass."""
+    """The rows of a forward pass: fewer of large images, and where the logits of a row are many."""
     shapes = [column.shape for column in saved.layout.images]
     numbers = sum(shape.channels * shape.height * shape.width for shape in shapes)
-    return min(_ROWS_AT_A_TIME, max(1, _IMAGE_NUMBERS // numbers)) if numbers else _ROWS_AT_A_TIME
+    sequences = [(one, saved.statistics[one.name]) for one in saved.config.output_features if one.type in SEQUENCES]
+    logits = sum(int(known["length"] + 1) * width_of(one, known) for one, known in sequences)
+    return max(1, min(_ROWS_AT_A_TIME, _IMAGE_NUMBERS // max(numbers, 1), _LOGITS_AT_A_TIME // max(logits, 1)))
 
 
 def _present(layout: Layout, data: Prepared) -> Layout:

@@ -9,7 +9,7 @@ from pydantic import Field
 from trainwright_api.config.combiners.base import Combiner
 from trainwright_api.config.encoders import ENCODERS, Encoder
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.fields import Name, ReduceOutput
+from trainwright_api.schema.fields import Name, NoneWord, ReduceOutput, ReductionWord
 
 MainSequence = Annotated[
     Name | None,
@@ -41,4 +41,8 @@ class SequenceCombiner(Combiner):
     encoder: Annotated[Encoder, _ENCODER] = Field(
         default_factory=_ENCODER.make, description="Encoder of the concatenated sequences."
     )
-    reduce_output: ReduceOutput = None
+    reduce_output: Annotated[
+        ReductionWord | None,
+        NoneWord,
+        Field(description="Reduction of the sequence to one vector. null: that of the encoder."),
+    ] = None

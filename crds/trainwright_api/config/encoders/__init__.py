@@ -22,7 +22,8 @@ _SERIES = {
     "cnnrnn": "sequence_rnn.StackedCNNRNNEncoder",
 }
 _TRANSFORMER = {"transformer": "sequence.StackedTransformerEncoder"}
-_SEQUENCE = {"embed": "sequence.SequenceEmbedEncoder", **_SERIES, **_TRANSFORMER}
+_PASSTHROUGH = {"passthrough": "sequence.SequencePassthroughEncoder"}
+_SEQUENCE = {**_PASSTHROUGH, "embed": "sequence.SequenceEmbedEncoder", **_SERIES, **_TRANSFORMER}
 
 ENCODERS: dict[str, Table] = {
     "number": _DENSE,
@@ -45,7 +46,7 @@ ENCODERS: dict[str, Table] = {
     "audio": _SERIES,
     "sequence": _SEQUENCE,
     "timeseries": {
-        "passthrough": "sequence.SequencePassthroughEncoder",
+        **_PASSTHROUGH,
         **_SERIES,
         **_TRANSFORMER,
         "dense": "dense.DenseEncoder",
