@@ -34,7 +34,6 @@ FILES = " (this version has files, folders, s3:// and gs://)"
             config(input_features=[{"name": "kind", "type": "audio"}]),
             "config.input_features[0].type: not built yet: audio",
         ),
-        (config(combiner={"type": "sequence_concat"}), "config.combiner.type: not built yet: sequence_concat"),
         (config(trainer={"optimizer": {"type": "lbfgs"}}), "config.trainer.optimizer.type: not built yet: lbfgs"),
         (config(trainer={"learning_rate": "auto"}), "config.trainer.learning_rate: not built yet: auto"),
         (
@@ -54,7 +53,7 @@ def test_one_line(workplace, change, line):
 def test_all_at_once(workplace):
     def change(job):
         backend(type="ray", processor={"type": "modin"}, cache_dir="hdfs://bucket")(job)
-        config(combiner={"type": "sequence_concat"})(job)
+        config(preprocessing={"global_max_sequence_length": 9})(job)
 
     message = workplace.refused("train", workplace.job(change)).splitlines()
     assert message[0] == "job.yaml: 3 mistakes"
@@ -92,13 +91,10 @@ def test_a_file_with_its_own_image_is_valid_and_nothing_for_this_machine(workpla
     """The trainer of that image may have it; the one that is installed here has not."""
 
     def change(job):
-        config(combiner={"type": "sequence_concat"})(job)
+        config(preprocessing={"global_max_sequence_length": 9})(job)
         job.update(image="mine:2")
 
-    line = (
-        "config.combiner.type: not built yet: sequence_concat "
-        "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
-    )
+    line = "config.preprocessing.global_max_sequence_length: not built yet: 9"
     job = workplace.job(change)
     message = workplace.done("validate", job).out.splitlines()
     assert message == [f"job.yaml: {line}; image mine:2 must have it", "job.yaml: valid"]

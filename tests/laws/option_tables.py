@@ -113,8 +113,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*.encoding_size": "and the steps have the width 1",
     "config.output_features[*].decoder[*].vocab_size": ".vocab_size: is 99, the model and the data make it ",
     **{
-        f"config.output_features[{kind}].decoder[tagger].fc_norm_params.{name}": "expected batch or layer"
-        for kind in ("sequence", "text")
+        f"config.output_features[sequence].decoder[tagger].fc_norm_params.{name}": "expected batch or layer"
         for name in ("epsilon", "virtual_batch_size")
     },
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
@@ -136,7 +135,10 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
     "config.input_features[text].encoder=llm": "needs the name of a model",
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
-    **{f"config.input_features[{kind}].preprocessing.cache_encoder_embeddings": "is always trained" for kind in ("sequence", "text")},
+    **{
+        f"config.input_features[{kind}].preprocessing.cache_encoder_embeddings": "is always trained"
+        for kind in ("sequence", "text")
+    },
     "config.input_features[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{
         f"config.input_features[text].encoder[{word}norm_params.{name}": "batch or layer"

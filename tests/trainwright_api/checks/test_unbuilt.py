@@ -73,8 +73,7 @@ def test_all_gaps_are_reported_at_once() -> None:
     found = gaps(
         {
             "input_features": [{"name": "x", "type": "h3"}, {**INPUT, "name": "z", "active": False}],
-            "output_features": [{"name": "y", "type": "category", "loss": "corn", "reduce_dependencies": "max"}],
-            "combiner": "sequence_concat",
+            "output_features": [{"name": "y", "type": "category", "loss": "corn"}],
             "trainer": {"optimizer": "adam_8bit", "learning_rate": "auto", "eval_batch_size": "auto"},
             "preprocessing": {"global_max_sequence_length": 9},
         }
@@ -83,8 +82,6 @@ def test_all_gaps_are_reported_at_once() -> None:
         "config.input_features[0].type: h3",
         "config.input_features[1].active: false",
         "config.output_features[0].loss: corn",
-        "config.output_features[0].reduce_dependencies",
-        "config.combiner: sequence_concat",
         "config.trainer.optimizer: adam_8bit",
         "config.trainer.learning_rate: auto",
         "config.trainer.eval_batch_size: auto",
@@ -155,13 +152,15 @@ def test_a_type_from_the_defaults_says_what_a_section_may_hold() -> None:
 
 
 def test_mistakes_and_gaps_are_reported_together() -> None:
-    found = inspected({"combiner": "sequence_concat", "trainer": {"epochs": "3", "optimizer": "lbfgs"}}, seed=-1)
+    found = inspected(
+        {"preprocessing": {"global_max_sequence_length": 9}, "trainer": {"epochs": "3", "optimizer": "lbfgs"}}, seed=-1
+    )
     with pytest.raises(Mistakes) as caught:
         found.accepted()
     assert [problem.path for problem in caught.value.problems] == [
         "config.trainer.epochs",
         "seed",
-        "config.combiner",
+        "config.preprocessing.global_max_sequence_length",
         "config.trainer.optimizer",
     ]
 
@@ -189,31 +188,28 @@ def test_a_path_is_reported_as_the_file_has_it() -> None:
     assert [line.split(" ")[0].rstrip(":") for line in found] == ["backend.engine.type", "backend.trainer.logdir"]
 
 
-SEQUENCES: dict[str, Any] = {
+UNBUILT: dict[str, Any] = {
     "apiVersion": "trainwright.dev/v1alpha1",
     "kind": "TrainingJob",
     "metadata": {"name": "late"},
     "spec": {
         "dataset": "s3://bucket/flights.csv",
         "output": "s3://bucket/runs",
-        "config": {**CONFIG, "combiner": "sequence_concat"},
+        "config": {**CONFIG, "preprocessing": {"global_max_sequence_length": 9}},
     },
 }
-LINE = (
-    "config.combiner: not built yet: sequence_concat "
-    "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
-)
+LINE = "config.preprocessing.global_max_sequence_length: not built yet: 9"
 
 
 def changed(**spec: Any) -> dict[str, Any]:
-    made = copy.deepcopy(SEQUENCES)
+    made = copy.deepcopy(UNBUILT)
     made["spec"].update(spec)
     return made
 
 
 def test_a_cluster_refuses_it_in_the_same_words() -> None:
-    assert validate_job(SEQUENCES).message == f"late: {LINE}"
-    assert validate_job(SEQUENCES).message == Mistakes(inspect(SEQUENCES, "late").unbuilt).render("late")
+    assert validate_job(UNBUILT).message == f"late: {LINE}"
+    assert validate_job(UNBUILT).message == Mistakes(inspect(UNBUILT, "late").unbuilt).render("late")
 
 
 def test_a_cluster_shows_it_beside_what_pods_cannot_reach() -> None:
@@ -237,14 +233,14 @@ def test_a_job_with_its_own_image_is_warned() -> None:
 
 def test_a_job_that_another_version_has_started_goes_on() -> None:
     """Its image is the one that it was started with."""
-    result = validate_job({**SEQUENCES, "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    result = validate_job({**UNBUILT, "status": {"startTime": "2026-05-01T12:00:00Z"}})
     assert result.spec is not None
     assert result.warnings == (f"{LINE}; it was started by another version",)
     assert result.digest == validate_job(changed(image="mine:2")).digest
 
 
 def test_problems_of_the_same_place_are_equal_for_all() -> None:
-    assert inspect(SEQUENCES, "x").unbuilt == (Problem(*LINE.split(": ", 1)),)
+    assert inspect(UNBUILT, "x").unbuilt == (Problem(*LINE.split(": ", 1)),)
 
 
 def test_defaults_of_a_type_that_no_feature_has_need_no_support() -> None:

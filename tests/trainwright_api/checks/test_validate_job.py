@@ -37,20 +37,17 @@ def test_a_good_job_has_a_spec_and_a_bad_one_a_message() -> None:
     assert good.digest != bad.digest
 
 
-SEQUENCES = {"config": {**SPEC["config"], "combiner": "sequence_concat"}}
-LINE = (
-    "config.combiner: not built yet: sequence_concat "
-    "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
-)
+UNBUILT = {"config": {**SPEC["config"], "preprocessing": {"global_max_sequence_length": 9}}}
+LINE = "config.preprocessing.global_max_sequence_length: not built yet: 9"
 
 
 def test_what_is_not_built_is_not_accepted_in_the_words_of_train() -> None:
-    assert validate_job(raw_job(**SEQUENCES)).message == f"flights: {LINE}"
+    assert validate_job(raw_job(**UNBUILT)).message == f"flights: {LINE}"
 
 
 def test_with_its_own_image_or_once_started_it_is_accepted_with_a_warning() -> None:
-    own = validate_job(raw_job(**SEQUENCES, image="mine:2"))
-    started = validate_job({**raw_job(**SEQUENCES), "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    own = validate_job(raw_job(**UNBUILT, image="mine:2"))
+    started = validate_job({**raw_job(**UNBUILT), "status": {"startTime": "2026-05-01T12:00:00Z"}})
     assert own.spec is not None
     assert started.spec is not None
     assert own.warnings == (f"{LINE}; image mine:2 must have it",)

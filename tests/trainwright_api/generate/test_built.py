@@ -36,9 +36,9 @@ def test_the_words_for_a_field(section: type[Section], field: str, words: str) -
 
 
 def test_of_a_choice_the_words_that_are_not_built_are_reported() -> None:
-    line = lack_of(ModelConfig, "combiner")
-    assert "sequence_concat" in line
-    assert "concat," not in line.removeprefix("Not built yet: ").split()
+    line = lack_of(TrainerConfig, "optimizer")
+    assert "lbfgs" in line
+    assert "adam," not in line.removeprefix("Not built yet: ").split()
 
 
 def test_a_section_that_only_what_is_not_built_leads_to_is_not_built() -> None:

@@ -516,10 +516,10 @@ def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
 
 def test_what_is_doubtful_of_an_accepted_spec_is_reported_by_its_event() -> None:
     """If the webhook is off, only this event reports the warning."""
-    cluster = Cluster(warnings=("config.combiner: not built yet: sequence_concat; image mine:2 must have it",))
+    cluster = Cluster(warnings=("config.trainer.optimizer: not built yet: lbfgs; image mine:2 must have it",))
     cluster.settle()
     (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
-    assert accepted.message.endswith("; config.combiner: not built yet: sequence_concat; image mine:2 must have it")
+    assert accepted.message.endswith("; config.trainer.optimizer: not built yet: lbfgs; image mine:2 must have it")
 
 
 def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:

@@ -235,30 +235,27 @@ def test_a_review_that_is_not_validated_is_to_be_sent_again(talk, place):
     assert place.metrics.registry.get_sample_value("trainwright_admissions_total", {"answer": "busy"}) == 1
 
 
-SEQUENCES = {**JOB["spec"]["config"], "combiner": "sequence_concat"}
-LINE = (
-    "config.combiner: not built yet: sequence_concat "
-    "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
-)
+UNBUILT = {**JOB["spec"]["config"], "preprocessing": {"global_max_sequence_length": 9}}
+LINE = "config.preprocessing.global_max_sequence_length: not built yet: 9"
 
 
 def test_what_is_not_built_is_refused_in_the_words_of_train():
-    assert message_of(changed(config=SEQUENCES)) == f"late: {LINE}"
-    assert message_of(changed(config=SEQUENCES), JOB) == f"late: {LINE}"
+    assert message_of(changed(config=UNBUILT)) == f"late: {LINE}"
+    assert message_of(changed(config=UNBUILT), JOB) == f"late: {LINE}"
 
 
 def test_mistakes_and_what_is_not_built_are_reported_together():
-    assert message_of(changed(config=SEQUENCES, seed=-1)).splitlines()[0] == "late: 2 mistakes"
+    assert message_of(changed(config=UNBUILT, seed=-1)).splitlines()[0] == "late: 2 mistakes"
 
 
 def test_a_job_with_its_own_image_is_warned_of_what_is_not_built():
-    answer = respond(question(changed(config=SEQUENCES, image="mine:2", backend={})))
+    answer = respond(question(changed(config=UNBUILT, image="mine:2", backend={})))
     assert answer["allowed"]
     assert answer["warnings"] == [f"{LINE}; image mine:2 must have it"]
 
 
 def test_what_another_version_has_started_may_still_be_suspended():
-    old = started(changed(config=SEQUENCES, image="mine:2"))
+    old = started(changed(config=UNBUILT, image="mine:2"))
     del old["spec"]["image"]
     answer = respond(question(changed(old, suspend=True), old))
     assert answer["allowed"]
@@ -266,7 +263,7 @@ def test_what_another_version_has_started_may_still_be_suspended():
 
 
 def test_a_status_in_a_new_object_proves_no_start():
-    assert message_of(started(changed(config=SEQUENCES))) == f"late: {LINE}"
+    assert message_of(started(changed(config=UNBUILT))) == f"late: {LINE}"
 
 
 def forbidden(job, name="late"):

@@ -7,7 +7,7 @@ import pytest
 
 def change(job):
     job["config"]["input_features"].append({"name": "nowhere", "type": "number"})
-    job["config"].update(combiner="sequence_concat")
+    job["config"].update(combiner="sequence_concatt")
     job["config"]["trainer"].update(epochs="3")
 
 

@@ -81,7 +81,7 @@ def _targets(subject: Subject, rows: npt.NDArray[np.int64]) -> dict[str, torch.T
     layout, statistics = layout_of(subject.config, subject.data.statistics), subject.data.statistics
     batch = subject.dense(rows)
     return {
-        feature.name: targets_of(feature.type, statistics[feature.name], layout.columns[feature.name])(batch).cpu()
+        feature.name: targets_of(feature, statistics[feature.name], layout.columns[feature.name])(batch).cpu()
         for feature in subject.config.output_features
         if feature.type in _KINDS
     }

@@ -13,6 +13,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.decoders.outputs import Logits
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
 from trainwright_trainer.loader.layout import layout_of
@@ -77,6 +78,14 @@ class Subject:
                 part = batch.part(slice(start, start + self.pass_rows))
                 logits = self.model(part)
                 yield logits, self.model.losses(logits, part), part
+
+    def predictions(self, batch: Batch) -> Iterator[tuple[Logits, Batch]]:
+        """The logits of the rows without a look at their targets, part by part."""
+        self.model.eval()
+        with torch.inference_mode():
+            for start in range(0, len(batch.rows), self.pass_rows):
+                part = batch.part(slice(start, start + self.pass_rows))
+                yield self.model.predict(part), part
 
     def new_metrics(self) -> ModelMetrics:
         return model_metrics(self.config, self.data.statistics)

@@ -53,7 +53,7 @@ def columns_of(subject: Subject, output: str) -> tuple[str, ...]:
 def _predictions(subject: Subject, rows: npt.NDArray[np.int64]) -> dict[str, dict[int, str]]:
     """The predictions as text, by output and row."""
     found: dict[str, dict[int, str]] = {feature.name: {} for feature in subject.config.output_features}
-    for logits, _, batch in subject.results(subject.batch(rows)):
+    for logits, batch in subject.predictions(subject.batch(rows)):
         table = prediction_table(subject.config, subject.data.statistics, logits).to_pylist()
         for row, cells in zip(batch.rows.tolist(), table, strict=True):
             for name, texts in found.items():

@@ -12,7 +12,7 @@ from torch.export import Dim, ExportedProgram
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.decoders.outputs import width_of
+from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.export.transform import ROWS, GraphInput, GraphOutput
 from trainwright_trainer.loader.batch import Batch, Layout, Padded
 from trainwright_trainer.models.model import DTYPES, Model
@@ -77,7 +77,7 @@ def graph_outputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any
     """The outputs of the graph: the logits of each output feature, in the order of the config."""
     found = []
     for feature in config.output_features:
-        width = width_of(feature.type, statistics[feature.name])
+        width = width_of(feature, statistics[feature.name])
         shape = (ROWS,) if feature.type in ("number", "binary") else (ROWS, width)
         found.append(GraphOutput(feature.name, config.trainer.precision, shape))
     return found
