@@ -157,7 +157,7 @@ def _judged(job: Job, data: Prepared, model: Model, test: Loader) -> Seen:
     rows = encoded_rows(data, layout, DTYPES[job.config.trainer.precision], np.flatnonzero(data.valid))
     scores = evaluate(model, test, len(test), metrics)
     with torch.inference_mode():
-        table = prediction_table(job.config, data.statistics, model(rows.part(0, len(rows))))
+        table = prediction_table(job.config, data.statistics, model.predict(rows.part(0, len(rows))))
     return {"test": json.dumps(scores), "predictions": repr(table.to_pydict())}
 
 

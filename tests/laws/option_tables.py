@@ -213,14 +213,6 @@ VALUES: Mapping[str, list[Any]] = {
     "*.decoder[projector].output_size": [7],
     "*.class_weights": [{"low": 3.0, "Low": 1.0, "mid": 0.5}],
     "config.output_features[vector].loss*.class_weights": [[3.0, 0.5]],
-    **{
-        f"config.output_features[{kind}].loss*.{name}": [value]
-        for kind in ("sequence", "text")
-        for name, value in {
-            "class_weights": {"a": 3.0, "b": 1.0, "c": 0.5, "C": 1.0, "d_d": 1.0, "e": 2.0},
-            "class_similarities": _SIMILAR,
-        }.items()
-    },
     "config.output_features[*].decoder[*].vocab_size": [99],
     **{
         f"config.input_features[{kind}].encoder=passthrough": [{"type": "passthrough", "reduce_output": "sum"}]
@@ -230,6 +222,14 @@ VALUES: Mapping[str, list[Any]] = {
     "config.output_features[set].loss*.class_weights": [{"p": 3.0, "q": 1.0, "P": 0.5, "p,p": 1.0}],
     "*.class_similarities": [[[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]]],
     "config.output_features[vector].loss*.class_similarities": [[[1, 0.5], [0, 1]]],
+    **{
+        f"config.output_features[{kind}].loss*.{name}": [value]
+        for kind in ("sequence", "text")
+        for name, value in {
+            "class_weights": {"a": 3.0, "b": 1.0, "c": 0.5, "C": 1.0, "d_d": 1.0, "e": 2.0},
+            "class_similarities": _SIMILAR,
+        }.items()
+    },
     "*preprocessing.computed_fill_value": ["2011-03-04"],
     "*preprocessing.fill_value": ["2011-03-04"],
     "*_features[number].preprocessing.*fill_value": [5.0],

@@ -52,7 +52,7 @@ def test_the_loss_is_a_mean_over_tokens() -> None:
     assert tokens == int(batch.ragged[1].bounds[-1]) + 397
     losses = model.losses(model(batch), batch)
     means = {name: one.sum() / (tokens if name == "words" else 397) for name, one in losses.items()}
-    assert trained(case).losses[0] == pytest.approx(float(model.total(means)), rel=1e-12)
+    assert trained(case).losses[0] == pytest.approx(float(model.total(means).detach()), rel=1e-12)
 
 
 @pytest.mark.parametrize("word", CASES)
@@ -117,9 +117,9 @@ def test_from_the_file_to_the_predictions(frame: pd.DataFrame, tmp_path: Path) -
     scores = evaluate(job(tmp_path), model=tmp_path / "out", output=tmp_path / "scores", quiet=True)
     for name in ("tags", "twice"):
         assert scores[name] == pytest.approx(run.test[name], rel=1e-5)
-    found = predict(
-        dataset=frame[["word"]], model=tmp_path / "out", output=tmp_path / "all.csv", quiet=True
-    ).to_pydict()
+    found = predict(dataset=frame[["word"]], model=tmp_path / "out", output=tmp_path / "all.csv", quiet=True).to_dict(
+        "list"
+    )
     right = [" ".join(row) == true for row, true in zip(found["tags_predictions"], frame["tags"], strict=True)]
     assert np.mean(right) > 0.9
     assert [len(row) for row in found["tags_predictions"]] == [len(row.split()) for row in frame["word"]]
