@@ -213,11 +213,12 @@ def test_a_cluster_refuses_it_in_the_same_words() -> None:
 
 
 def test_a_cluster_shows_it_beside_what_pods_cannot_reach() -> None:
+    unbuilt, _, line = LINE.partition(": ")
     assert validate_job(changed(dataset="here.csv")).message.splitlines() == [
         "late: 2 mistakes",
-        "  dataset          pods do not see 'here.csv': give a URI, as in s3://bucket/data, or a path on a volume "
-        "(podTemplate.volumeMounts)",
-        f"  config.combiner  {LINE.removeprefix('config.combiner: ')}",
+        f"  {'dataset':{len(unbuilt)}}  pods do not see 'here.csv': give a URI, as in s3://bucket/data, or a path on a "
+        "volume (podTemplate.volumeMounts)",
+        f"  {unbuilt}  {line}",
     ]
 
 
