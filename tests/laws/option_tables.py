@@ -107,7 +107,10 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     },
     "config.combiner[tabtransformer].reduce_output=None": "name a reduction",
     "config.combiner[comparator].entity_*=None": "needs the names of at least one input here",
-    "config.output_features[*].reduce_input=None": "the combiner returns a sequence",
+    **{
+        f"config.output_features[{kind}].reduce_input=None": "the combiner returns a sequence"
+        for kind in ("number", "binary", "category", "set")
+    },
     "*.reduce_dependencies=None": "has a hidden state for each step",
     "config.input_features[text].encoder[*].reduce_output=None": "takes one vector for each input",
     "*.encoding_size": "and the steps have the width 1",
@@ -320,7 +323,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "*features[number].tied": {".encoder": "dense"},
     "*features[binary].tied": {".encoder": "dense"},
     "*.default_validation_metric": {"config.trainer.epochs": 30, "config.trainer.learning_rate": 0.2},
-    "*.class_similarities": {".class_similarities_temperature": 0.5},
+    "*.loss*.class_similarities": {".class_similarities_temperature": 0.5},
     "config.output_features[category].loss*.class_similarities_temperature": {
         ".class_similarities": [[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]],
         ".class_similarities_temperature": 2.0,
@@ -354,6 +357,10 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.combiner[tabtransformer]*": {"config.input_features": _TWO_CATEGORIES},
     "config.combiner[comparator].*": {"/entity_1": ["size"], "/entity_2": ["kind"]},
     "config.output_features[*].reduce_input*": {"config.combiner": _A_SEQUENCE},
+    **{
+        f"config.output_features[{kind}].reduce_input=None": {".decoder": {"type": "generator", "reduce_input": "max"}}
+        for kind in ("sequence", "text")
+    },
     "config.output_features[*].reduce_dependencies*": {
         "config.combiner": _A_SEQUENCE,
         ".dependencies": ["tags"],
