@@ -91,7 +91,16 @@ def test_digits_are_compared_with_two_models_and_a_folder_is_predicted(
     assert min(scores) > 0.7
     file, folder = project / "out" / "digits.parquet", digits.parent / "digits"
     run_python(
-        "-m", "trainwright_trainer", "predict", "--model", str(run), "--dataset", str(folder), "--output", str(file)
+        "-m",
+        "trainwright_trainer",
+        "predict",
+        job,
+        "--model",
+        str(run),
+        "--dataset",
+        str(folder),
+        "--output",
+        str(file),
     )
     found, rows = pd.read_parquet(file), pd.read_csv(digits)
     assert found["path"].tolist() == [Path(path).name for path in rows["path"]]
