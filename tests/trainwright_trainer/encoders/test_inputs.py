@@ -106,7 +106,10 @@ def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
 
 
 def test_every_encoder_can_be_built() -> None:
+    """Encoders of images and pretrained ones have tests of their own."""
     for type_, word in ENCODERS.keys() - {("text", word) for word in PRETRAINED_TYPES}:
+        if type_ == "image":
+            continue
         name = {"category": "c", "set": "c", "bag": "c", "sequence": "t", "text": "t", "vector": "v"}.get(type_, "x")
         encoder = {"type": word, **({"reduce_output": "sum"} if type_ in ("sequence", "text") else {})}
         encoders, batch = inputs({"name": name, "type": type_, "encoder": encoder})
