@@ -32,7 +32,7 @@ OUTPUTS = (
     {"name": "delay", "type": "number", "preprocessing": {"normalization": "log1p"}, "clip": [0, 40]},
     {"name": "late", "type": "binary", "calibration": True},
     {"name": "why", "type": "category"},
-    {"name": "place", "type": "vector"},
+    {"name": "place", "type": "vector", "reduce_input": "mean"},
     {"name": "tags", "type": "set"},
 )
 KINDS = [kind for kind in support.INPUTS if kind in refusals.INPUTS]
@@ -60,7 +60,7 @@ def words_of(kind: str) -> tuple[str, ...]:
 
 def _input(kind: str, place: int) -> dict[str, Any]:
     word = words_of(kind)[place % len(words_of(kind))]
-    own = {"type": word, **SEQUENCES.get(word, {})}
+    own = {"type": word, **(SEQUENCES.get(word, {}) if kind in ("sequence", "text") else {})}
     if place >= REDUCED and kind == "text":
         own = {"type": "embed", "embedding_size": 3, "reduce_output": None}
     elif kind in ("sequence", "text") and word != "passthrough":

@@ -53,14 +53,4 @@ def _wide_convolutions(config: ModelConfig, model: Model, to: str) -> list[tuple
     ]
 
 
-def _combined_sequences(config: ModelConfig, model: Model, to: str) -> list[tuple[str, str]]:  # noqa: ARG001
-    word = config.combiner.type
-    return [("config.combiner.type", f"{word!r} cannot be exported to {to}: {_INSTEAD}")] if word in _SEQUENCES else []
-
-
-_SEQUENCES = ("sequence", "sequence_concat")
-_RULES: tuple[Callable[[ModelConfig, Model, str], list[tuple[str, str]]], ...] = (
-    _norms_of_batches,
-    _wide_convolutions,
-    _combined_sequences,
-)
+_RULES: tuple[Callable[[ModelConfig, Model, str], list[tuple[str, str]]], ...] = (_norms_of_batches, _wide_convolutions)
