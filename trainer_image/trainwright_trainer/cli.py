@@ -26,6 +26,7 @@ from trainwright_trainer.command_options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
+from trainwright_trainer.runtime.cpus import MOST_THREADS
 from trainwright_trainer.runtime.signals import ending_on_signals
 from trainwright_trainer.runtime.standard_streams import open_closed_streams
 
@@ -57,7 +58,7 @@ Threads = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        max=1024,
+        max=MOST_THREADS,
         help="Compute with so many threads. Default: OMP_NUM_THREADS, or what the job needs.",
     ),
 ]

@@ -85,9 +85,9 @@ def test_omp_num_threads(text, threads):
     assert asked_threads({} if text is None else {"OMP_NUM_THREADS": text}) == threads
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "²"])
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "²", "1025", "999999999999999"])
 def test_omp_num_threads_that_is_none(text):
-    with pytest.raises(Mistakes, match=f"OMP_NUM_THREADS: expected a whole number, from 1, found '{text}'"):
+    with pytest.raises(Mistakes, match=f"OMP_NUM_THREADS: expected a whole number, from 1 to 1,024, found '{text}'"):
         asked_threads({"OMP_NUM_THREADS": text})
 
 

@@ -61,7 +61,7 @@ def test_a_run_that_goes_on_keeps_its_threads_unless_others_are_asked_for(workpl
 
 def test_threads_that_are_none_are_a_mistake(workplace, free):
     free.setenv("OMP_NUM_THREADS", "many")
-    line = "job.yaml: OMP_NUM_THREADS: expected a whole number, from 1, found 'many'"
+    line = "job.yaml: OMP_NUM_THREADS: expected a whole number, from 1 to 1,024, found 'many'"
     assert workplace.refused("train", workplace.job()) == line
 
 

@@ -10,6 +10,8 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.runtime import cgroups
 
 VARIABLE = "OMP_NUM_THREADS"
+MOST_THREADS = 1024
+"""More than any machine has use for. Libraries fail on larger numbers without a message."""
 
 
 def usable_cpus(reserved: float | None = None, root: Path = Path("/")) -> int:
@@ -23,8 +25,9 @@ def asked_threads(environment: Mapping[str, str]) -> int | None:
     text = environment.get(VARIABLE, "").partition(",")[0].strip()
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        raise Mistakes.one(VARIABLE, f"expected a whole number, from 1, found {environment[VARIABLE]!r}")
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) <= MOST_THREADS):
+        expected = f"expected a whole number, from 1 to {MOST_THREADS:,}"
+        raise Mistakes.one(VARIABLE, f"{expected}, found {environment[VARIABLE]!r}")
     return int(text)
 
 
