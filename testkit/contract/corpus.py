@@ -29,7 +29,7 @@ INPUTS = {
 }
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
 """Columns by type. `tests/laws/option_data.py` writes a data set with them."""
-WIDTHS = {"category": 3, "vector": 2}
+WIDTHS = {"category": 3, "vector": 2, "set": 4}
 """The number of values that a decoder gives per row, if more than one."""
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "comparator": {"entity_1": ["size"], "entity_2": ["kind"]},
@@ -39,6 +39,8 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "datetime": {"column": "made"},
 }
 """The required fields of a section of this type."""
+A_SEQUENCE: Job = {"name": "path", "type": "sequence", "encoder": {"type": "embed", "reduce_output": None}}
+"""An input for the combiners of sequences."""
 BACKENDS: Mapping[str, Job] = {
     "local": {"type": "local"},
     "ray": {"type": "ray"},
@@ -79,9 +81,15 @@ def job(**sections: Any) -> Job:
         "output_features": [{"name": "late", "type": "binary"}],
         "trainer": {"epochs": 1, "batch_size": 80},
     }
+    if _word_of(sections.get("combiner")).startswith("sequence"):
+        config["input_features"] = [A_SEQUENCE]
     trainer = {**config["trainer"], **sections.pop("trainer", {})}
     whole = copy.deepcopy({**config, **sections, "trainer": trainer})
     return {"dataset": "rows.parquet", "config": whole, "backend": {"type": "local"}}
+
+
+def _word_of(section: Any) -> str:
+    return section if isinstance(section, str) else (section or {}).get("type", "")
 
 
 def _of_inputs() -> Iterator[tuple[str, Job]]:
@@ -101,7 +109,8 @@ def _of_outputs() -> Iterator[tuple[str, Job]]:
                 "type": word,
                 **({"fc_layers": [{"output_size": WIDTHS.get(kind, 1)}]} if word[0] == "p" else {}),
             }
-            yield f"output {kind}, decoder {word}", job(output_features=[{**target, "decoder": decoder}])
+            combiner = {"combiner": {"type": "sequence_concat"}} if word == "tagger" else {}
+            yield f"output {kind}, decoder {word}", job(output_features=[{**target, "decoder": decoder}], **combiner)
         for word in _choice(section, "loss").words:
             yield f"output {kind}, loss {word}", job(output_features=[{**target, "loss": {"type": word}}])
 

@@ -11,6 +11,7 @@ from trainwright_api.config.outlines import NO_REDUCTION, Outline, mapping
 from trainwright_api.problems import nearest
 from trainwright_api.schema.section import relation, unknown_word
 
+_OF_SEQUENCES = ("sequence", "sequence_concat")
 _DECODERS_OF_SEQUENCES = ("tagger", "generator")
 """Those that take each step, or reduce a sequence themselves."""
 ONE_VECTOR = (
@@ -18,9 +19,20 @@ ONE_VECTOR = (
     "sequence_concat"
 )
 
+NO_SEQUENCE = "combines sequences, and each encoder gives one vector: set reduce_output to null in one of them"
+NO_STEPS = (
+    "a tagger gives each step of a sequence a token, and the combiner returns one vector a row: take combiner sequence "
+    "or sequence_concat without a reduction, and set reduce_output to null in the encoder of a sequence"
+)
 
-def combiner_mistakes(given: Any, inputs: list[Outline], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
-    """All mistakes between `given`, the combiner as the file has it (a word or a section), and the features."""
+
+def combiner_mistakes(
+    given: Any, inputs: list[Outline], outputs: list[Outline], *, has_defaults: bool = False
+) -> Iterator[InitErrorDetails]:
+    """All mistakes between `given`, the combiner as the file has it (a word or a section), and the features.
+
+    `has_defaults`: what a feature leaves out may stand in the section `defaults`, which is not read here.
+    """
     combiner = {"type": given} if isinstance(given, str) else mapping(given)
     names = [feature.name for feature in inputs]
     main = combiner.get("main_sequence_feature")
@@ -35,12 +47,19 @@ def combiner_mistakes(given: Any, inputs: list[Outline], outputs: list[Outline])
         case "transformer" | "sequence" | "sequence_concat":
             yield from _reduction_mistakes(combiner, outputs)
     yield from _form_mistakes(combiner, inputs)
+    if has_defaults:
+        return
+    if combiner.get("type") in _OF_SEQUENCES and inputs and not any(feature.keeps_sequence for feature in inputs):
+        yield relation(NO_SEQUENCE, "combiner")
+    for feature in outputs:
+        if feature.decoder == "tagger" and not _returns_sequence(combiner):
+            yield relation(NO_STEPS, *feature.where, "decoder")
 
 
 def _form_mistakes(combiner: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
     """The encoders that keep the sequence need a combiner that takes one."""
     word = combiner.get("type", "concat")
-    if word in ("sequence", "sequence_concat") or (word == "concat" and combiner.get("flatten_inputs") is True):
+    if word in _OF_SEQUENCES or (word == "concat" and combiner.get("flatten_inputs") is True):
         return
     for feature in inputs:
         if feature.keeps_sequence:
@@ -48,6 +67,8 @@ def _form_mistakes(combiner: Mapping[str, Any], inputs: list[Outline]) -> Iterat
 
 
 def _returns_sequence(combiner: Mapping[str, Any]) -> bool:
+    if combiner.get("type") not in ("transformer", *_OF_SEQUENCES):
+        return False
     default = "mean" if combiner.get("type") == "transformer" else None
     if combiner.get("reduce_output", default) not in NO_REDUCTION:
         return False

@@ -26,7 +26,7 @@ def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
     yield from _dependency_mistakes(outputs)
     yield from _validation_mistakes(mapping(values.get("trainer")), outputs)
     yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
-    yield from combiner_mistakes(values.get("combiner"), inputs, outputs)
+    yield from combiner_mistakes(values.get("combiner"), inputs, outputs, has_defaults=bool(values.get("defaults")))
 
 
 def _name_mistakes(inputs: list[Outline], outputs: list[Outline]) -> Iterator[InitErrorDetails]:

@@ -222,6 +222,24 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         "no input feature",
     ),
     (
+        "vectors alone for a combiner of sequences",
+        config(combiner="sequence"),
+        "combiner",
+        "each encoder gives one vector",
+    ),
+    (
+        "a tagger after a combiner of vectors",
+        config(output_features=[{"name": "c", "type": "sequence", "decoder": "tagger"}]),
+        "output_features.0.decoder",
+        "the combiner returns one vector a row",
+    ),
+    (
+        "a sequence for a combiner of vectors",
+        config(input_features=[{"name": "a", "type": "text", "encoder": {"type": "rnn", "reduce_output": None}}]),
+        "input_features.0.encoder.reduce_output",
+        "combiner 'concat' takes one vector for each input",
+    ),
+    (
         "an entity of nobody",
         config(combiner={"type": "comparator", "entity_1": ["a"], "entity_2": ["q"]}),
         "combiner.entity_2.0",

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 
-from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.combiners import COMBINERS, CombinerInput, check_forms
 from trainwright_trainer.layers.steps import Steps
@@ -21,11 +20,9 @@ SIZE = torch.tensor([[7.0], [8.0]])
 
 
 def made(settings: dict[str, Any], *names: str) -> Any:
-    features = [{"name": name, "type": "text" if name in LENGTHS else "number"} for name in names]
-    given = {"input_features": features, "output_features": [{"name": "y", "type": "binary"}], "combiner": settings}
-    config = resolve(ModelConfig.model_validate(given)).combiner
-    inputs = [CombinerInput(one["name"], one["type"], 1, LENGTHS.get(one["name"])) for one in features]
-    return COMBINERS[type(config)](config, inputs, "config.combiner")
+    (section,) = (one for one in COMBINERS if one.model_fields["type"].default == settings["type"])
+    inputs = [CombinerInput(name, "text" if name in LENGTHS else "number", 1, LENGTHS.get(name)) for name in names]
+    return COMBINERS[section](section.model_validate(settings), inputs, "config.combiner")
 
 
 def test_a_row_has_the_steps_of_its_longest_sequence_and_vectors_are_repeated() -> None:

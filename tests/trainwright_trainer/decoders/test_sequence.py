@@ -31,7 +31,9 @@ GENERATORS = [
 
 
 def made(*features: dict[str, Any], length: int | None = 4) -> Outputs:
-    given = {"input_features": [{"name": "a", "type": "number"}], "output_features": list(features)}
+    encoder = {"type": "embed", "reduce_output": None}
+    inputs = [{"name": "a", "type": "sequence", "encoder": encoder}]
+    given = {"input_features": inputs, "combiner": "sequence_concat", "output_features": list(features)}
     outputs = Outputs(resolve(ModelConfig.model_validate(given)).output_features, STATISTICS, 6, length).double()
     torch.manual_seed(0)
     for parameter in outputs.parameters():

@@ -42,6 +42,10 @@ def make() -> Make:
         tags = {"decoder": "tagger"} if type_ in ("sequence", "text") else {}
         output = {"name": "y", "type": type_, **tags, **fields}
         given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [output]}
+        if tags:  # a tagger needs a sequence
+            encoder = {"type": "embed", "reduce_output": None}
+            given |= {"input_features": [{"name": "a", "type": "sequence", "encoder": encoder}]}
+            given |= {"combiner": "sequence_concat"}
         known = {"a": {}, "y": {**STATISTICS[type_], **(statistics or {})}}
         return model_metrics(resolve(ModelConfig.model_validate(given)), known, figures=figures, running=running)
 
@@ -63,7 +67,8 @@ def feed() -> Feed:
             known = targets.bool() if kind == "set" else targets >= 0
             values = known.nonzero()[:, 1] if kind == "set" else targets[known]
             lists = Ragged.of(values.numpy(), np.cumsum([0, *known.sum(1).tolist()]))
-            batch = Batch(torch.zeros(rows, 1), targets[:, :0], np.arange(rows), (lists,))
+            ragged = (lists,) if kind == "set" else (lists, lists)  # the input, then the target
+            batch = Batch(torch.zeros(rows, 1), targets[:, :0], np.arange(rows), ragged)
             metrics.update({"y": logits}, {"y": losses}, batch)
             return
         floats, ints = torch.zeros(rows, 1), torch.empty(rows, 0, dtype=torch.int64)

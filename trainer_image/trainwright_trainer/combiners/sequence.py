@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
+from trainwright_api.config.combiner_relations import NO_SEQUENCE
 from trainwright_api.config.combiners.sequence import SequenceCombiner, SequenceConcatCombiner
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
@@ -26,8 +27,7 @@ class _Alignment:
     def __init__(self, main: str | None, inputs: Sequence[CombinerInput], path: str) -> None:
         lengths = {one.name: one.length for one in inputs if one.length is not None}
         if not lengths:
-            found = "combines sequences, and each encoder gives one vector: set reduce_output to null in one of them"
-            raise Mistakes.one(path, found)
+            raise Mistakes.one(path, NO_SEQUENCE)
         if main is not None and main not in lengths:
             found = f"{main!r} is one vector a row: set reduce_output to null in its encoder"
             raise Mistakes.one(f"{path}.main_sequence_feature", found)

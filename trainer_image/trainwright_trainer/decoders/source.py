@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import nn
 
+from trainwright_api.config.combiner_relations import NO_STEPS
 from trainwright_api.config.features import OutputFeature
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.layers.names import module_key
@@ -14,12 +15,6 @@ from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps
 
 State = torch.Tensor | Steps
-
-
-ONE_FOR_ALL = (
-    "a tagger gives each step of a sequence a token, and the combiner returns one vector a row: take combiner sequence "
-    "or sequence_concat without a reduction, and set reduce_output to null in the encoder of a sequence"
-)
 
 
 class Source(nn.Module):
@@ -41,7 +36,7 @@ class Source(nn.Module):
         super().__init__()
         self._takes_sequences = feature.decoder.type == "tagger"
         if self._takes_sequences and length is None:
-            raise Mistakes.one(f"{path}.decoder", ONE_FOR_ALL)
+            raise Mistakes.one(f"{path}.decoder", NO_STEPS)
         self.reduction = None if self._takes_sequences else _reduction(feature, width, length)
         self.seen = nn.ModuleDict()
         self._names = tuple(seen)
