@@ -19,10 +19,10 @@ import typer
 
 from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
-from trainwright_trainer import cache_commands, cluster_commands, compare_command, export_command
 from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.callbacks import is_live
-from trainwright_trainer.command_options import Json, text_option
+from trainwright_trainer.commands import cache, cluster, compare, export
+from trainwright_trainer.commands.options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
@@ -37,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.add_typer(cache_commands.app)
+app.add_typer(cache.app)
 
 JOB_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -172,10 +172,10 @@ def evaluate(job: Path, options: Options) -> None:
 
 
 app.command("test", help="The same as evaluate.")(evaluate)
-app.command()(export_command.export)
-for _of_a_cluster in (cluster_commands.logs, cluster_commands.report, cluster_commands.stop, cluster_commands.resume):
+app.command()(export.export)
+for _of_a_cluster in (cluster.logs, cluster.report, cluster.stop, cluster.resume):
     app.command()(_of_a_cluster)
-app.command()(compare_command.compare)
+app.command()(compare.compare)
 
 
 @_command("dataset", "predictions", "keep", "backend", "threads", "model", "lenient", "json")

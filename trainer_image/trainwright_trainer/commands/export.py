@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trainwright_trainer.command_options import not_empty, text_option
+from trainwright_trainer.commands.options import not_empty, text_option
 
 ModelPlace = Annotated[
     str, typer.Argument(metavar="MODEL", help="The folder or the URI of a model or its run.", callback=not_empty)

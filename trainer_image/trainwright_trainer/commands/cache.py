@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trainwright_trainer.command_options import Json, not_empty, text_option
+from trainwright_trainer.commands.options import Json, not_empty, text_option
 
 app = typer.Typer(
     name="cache", no_args_is_help=True, rich_markup_mode=None, help="Show, check and shrink a cache of preprocessing."

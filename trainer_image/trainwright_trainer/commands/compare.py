@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trainwright_trainer.command_options import Json, text_option
+from trainwright_trainer.commands.options import Json, text_option
 
 RunPlaces = Annotated[list[str], typer.Argument(metavar="RUN...", help="The folders or the URIs of runs.")]
 Target = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trainwright_trainer.command_options import not_empty, text_option
+from trainwright_trainer.commands.options import not_empty, text_option
 
 JobName = Annotated[
     str, typer.Argument(metavar="tj/NAME", help="A TrainingJob of kubectl's cluster.", callback=not_empty)
