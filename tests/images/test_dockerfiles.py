@@ -85,7 +85,9 @@ def test_the_operators_image_takes_no_extra_but_its_own() -> None:
     extras = {name: re.findall(r"--extra (\S+)", " ".join(instructions(name))) for name in DOCKERFILES}
     assert extras == {
         "Dockerfile.operator": ["operator"],
-        "Dockerfile.gpu": ["trainer", "text", "image", "hyperopt", "deepspeed", "excel", "gcs", "horovod"],
+        "Dockerfile.gpu": [
+            *("trainer", "text", "image", "hyperopt", "deepspeed", "excel", "gcs", "mlflow", "horovod", "report")
+        ],
     }
 
 

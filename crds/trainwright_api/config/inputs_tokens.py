@@ -27,6 +27,8 @@ _ENCODER = "How the values become vectors."
 
 
 class _TokensInput(BaseInput):
+    """An input of tokens."""
+
     @staticmethod
     def _trained_part(encoder: object) -> str:
         word = getattr(encoder, "type", "")

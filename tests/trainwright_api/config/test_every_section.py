@@ -34,8 +34,11 @@ NEEDS: dict[str, dict[str, Any]] = {
     "datetime": {"column": "a"},
     "choice": {"categories": [1]},
     "grid_search": {"values": [1]},
-    **{word: {"lower": 1.0, "upper": 2.0} for word in ("uniform", "quniform", "loguniform", "qloguniform")},
-    **{word: {"lower": 1, "upper": 2} for word in ("randint", "qrandint", "lograndint", "qlograndint")},
+    **{word: {"lower": 1.0, "upper": 2.0} for word in ("uniform", "loguniform")},
+    **{word: {"lower": 1.0, "upper": 2.0, "q": 0.5} for word in ("quniform", "qloguniform")},
+    **{word: {"lower": 1, "upper": 2} for word in ("randint", "lograndint")},
+    **{word: {"lower": 1, "upper": 2, "q": 1} for word in ("qrandint", "qlograndint")},
+    "qrandn": {"q": 0.5},
 }
 """What must be given beside the word."""
 

@@ -14,7 +14,6 @@ WITHOUT_COUNTERPART = {
     ("section", "rope_scaling"),
     ("decoder of a category output", "category_extractor"),
     ("decoder of a text output", "text_extractor"),
-    ("encoder of a text feature", "passthrough"),
     ("defaults", "category_distribution"),
 }
 """Sections of Ludwig 0.11 that the contract does not have. Most are for large language models."""

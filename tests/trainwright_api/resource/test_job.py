@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an unknown task": (
         {"task": "trian", "config": SMALL},
-        "task: expected train, evaluate, predict, experiment or preprocess, found the text 'trian': "
+        "task: expected train, evaluate, predict, experiment, preprocess or hyperopt, found the text 'trian': "
         "did you mean 'train'?",
     ),
     "a key in snake_case": (
