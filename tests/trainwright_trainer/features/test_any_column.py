@@ -47,7 +47,8 @@ STRATEGIES = {
 }
 
 
-@pytest.mark.parametrize("kind", FEATURES)
+# An image is read from a file: test_image.py.
+@pytest.mark.parametrize("kind", [kind for kind in FEATURES if kind != "image"])
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_any_column_is_read_or_refused(run, kind, data):

@@ -23,5 +23,5 @@ def test_a_type_that_is_not_built_says_so():
     found = "config.input_features[2].type: not built yet: audio"
     assert (
         str(mistakes.value)
-        == f"{found} (this version has number, binary, category, date, vector, set, bag, sequence, text)"
+        == f"{found} (this version has number, binary, category, date, vector, set, bag, sequence, text, image)"
     )
