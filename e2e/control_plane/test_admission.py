@@ -142,7 +142,7 @@ def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Sce
         found = inspect(one, "late.yaml")
         words = Mistakes((*found.mistakes, *found.unbuilt)).render("late") if found.mistakes or found.unbuilt else ""
         assert line == (PREFIX + words if words else "")
-    assert 30 < printed.count("") < len(printed) / 2
+    assert 30 < printed.count("") < len(printed) * 3 / 4
 
 
 def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scenario], Any]) -> None:

@@ -75,6 +75,7 @@ FREE: Mapping[str, Any] = {
     "image": "other",
     "rayVersion": "2.56.1",
     "podTemplate": {"env": [{"name": "A", "value": "b"}]},
+    "childMetadata": {"labels": {"team": "a"}},
     "credentials": {"secretName": "other"},
     "queueName": "other",
     "gpuResourceName": "nvidia.com/mig-1g.10gb",

@@ -10,7 +10,7 @@ from testkit.api import Api, Manifest, until
 from testkit.api.resource import CHILDREN, PODS, RAY_CLUSTERS, SHARED_KINDS, TRAINING_JOBS
 from trainwright_operator.model import names
 
-IGNORED = ("activeSeconds", "resourceVersion")
+IGNORED = ("activeSeconds", "gpuSeconds", "resourceVersion")
 SECONDS_IN_WORDS = re.compile(r"\b[0-9]+(\.[0-9]+)? ?s\b")
 
 

@@ -316,7 +316,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "*preprocessing.outlier_threshold": {".outlier_strategy": "fill_with_mean"},
     "*preprocessing.most_common": {".most_common": 3},
     "*preprocessing.max_sequence_length=None": {".max_sequence_length": 2},
-    "*preprocessing.padding=left": {"..encoder": {"type": "embed", "reduce_output": "concat"}},
+    "config.input_features[*].preprocessing.padding=left": {"..encoder": {"type": "embed", "reduce_output": "concat"}},
     "config.output_features[category].preprocessing.most_common": {".most_common": 1},
     "*preprocessing.fallback_true_label": {"..column": "side"},
     "*preprocessing.datetime_format": {"..column": "day", ".datetime_format": "%d/%m/%Y"},

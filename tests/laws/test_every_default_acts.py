@@ -19,10 +19,14 @@ from .option_paths import Job, make, put
 from .option_runs import read
 from .option_walk import Option, Walk
 
+_OF_INPUTS = (("sequence", "preprocessing"), ("text", "preprocessing"))
+
 
 def _with_part(kind: str, part: str) -> list[str]:
     """The features, input and output, that have a section of this name."""
-    outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in support.OUTPUTS else []
+    # The preprocessing of a target of tokens lacks what only an encoder has use for.
+    both = part != "encoder" and kind in support.OUTPUTS and (kind, part) not in _OF_INPUTS
+    outputs = [f"config.output_features[{kind}]"] if both else []
     inputs = [f"config.input_features[{kind}]"] if part in ("preprocessing", "encoder") else []
     return [*inputs, *outputs]
 
@@ -32,12 +36,13 @@ def _part(kind: str, path: str) -> str:
     return path.removeprefix(f"config.defaults.{kind}.").partition(".")[0].partition("[")[0]
 
 
-# Without those of outputs of a type that is built as inputs only: no feature takes them.
+# Without those of outputs of a type that is built as inputs only, which no feature takes, and without the cache of
+# embeddings, which needs a pretrained encoder: test_cached_embeddings.py.
 DEFAULTS = [
     (kind, option)
     for kind in support.INPUTS
     for option in Walk(is_built).section(schema_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
-    if _with_part(kind, _part(kind, option.path))
+    if _with_part(kind, _part(kind, option.path)) and not option.path.endswith(".cache_encoder_embeddings")
 ]
 
 
@@ -49,7 +54,7 @@ def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
     case = next(cases_of(replace(option, path=f"{features[0]}.{below}")), None)
     if case is None:  # a section with only one type
         return
-    bare = _both_sides(kind)
+    bare = _sides(kind, features)
     plain = _resolved(_given(bare, features, below, case))
     for value in case.values:
         own = _resolved(_given(bare, features, below, case, value))
@@ -64,10 +69,10 @@ def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
     pytest.fail(f"no config differs with {case.values}")
 
 
-def _both_sides(kind: str) -> Job:
-    """A job that has the type as input and, if supported, as output."""
+def _sides(kind: str, features: list[str]) -> Job:
+    """A job that has the type as input and, if one of `features` is an output, as output."""
     job = base_job(f"config.input_features[{kind}]")
-    if kind in support.OUTPUTS:
+    if f"config.output_features[{kind}]" in features:
         job["config"]["output_features"] = base_job(f"config.output_features[{kind}]")["config"]["output_features"]
     return job
 
@@ -78,6 +83,8 @@ def _given(bare: Job, sections: list[str], below: str, case: OptionCase, *value:
     feature = case.path.removesuffix(f".{below}")
     for section in sections:
         for place, setting in settings_for(case.name, case.path):
+            if place == "config.combiner":
+                put(job, place, setting)
             if (inside := place.removeprefix(f"{feature}.")).startswith(("preproc", "encoder", "decoder", "loss")):
                 put(job, f"{section}.{inside}", setting)
         parent = make(job, f"{section}.{below}".rpartition(".")[0])

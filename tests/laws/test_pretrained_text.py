@@ -160,7 +160,7 @@ def test_a_change_of_the_tokenizer_is_no_hit_of_the_cache(home: Path, tmp_path: 
     [
         ({"pretrained_model_name_or_path": "no/such"}, "there is no model 'no/such' in"),
         ({"hidden_size": 16}, "hidden_size: 16: the pretrained model has its own"),
-        ({"reduce_output": None}, "reduce_output: not built yet"),
+        ({"reduce_output": None}, "reduce_output: is null, and combiner 'concat' takes one vector"),
     ],
 )
 def test_a_mistake_is_one_line(encoder: dict[str, Any], line: str, home: Path, tmp_path: Path) -> None:

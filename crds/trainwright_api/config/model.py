@@ -73,12 +73,13 @@ class ModelConfig(Section):
         """Yield mistakes of features that arise from the merge with `defaults`."""
         if self.defaults is None:
             return
-        features = {
+        whole = {
             "input_features": merged(self.input_features, self.defaults, OF_INPUTS),
             "output_features": merged(self.output_features, self.defaults, OF_OUTPUTS),
+            **({"combiner": self.combiner} if "combiner" in self.model_fields_set else {}),
         }
         try:
-            ModelConfig.model_validate(features)
+            ModelConfig.model_validate(whole)
         except ValidationError as error:
             yield from details_of(error)
 
