@@ -135,6 +135,8 @@ def test_the_life_of_an_installation(bare: Cluster) -> None:
     chart.install("--set=crds.keep=false")
     assert chart.names() == made
     chart.uninstall()
+    # The API server deletes the jobs first, then the definition.
+    bare.kubectl("wait", "--for=delete", DEFINITION, "--timeout=60s")
     assert chart.names() == set()
 
 
