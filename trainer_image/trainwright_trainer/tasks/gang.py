@@ -187,6 +187,8 @@ def _ranks(gang: Gang, rank_info: RankInfo) -> Iterator[Ranks]:
     """The collectives between the ranks. On a failure this rank leaves, so that the others do not wait for it."""
     if gang.launch.is_on_one_machine:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    if gang.launch.launcher == OPERATOR:
+        os.environ["MASTER_ADDR"] = gang.launch.address  # Horovod meets there too
     if rank_info.device == "cpu":
         os.environ.setdefault("DS_ACCELERATOR", "cpu")  # otherwise DeepSpeed warns that it finds no other
     if gang.world > 1:
