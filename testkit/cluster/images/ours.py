@@ -11,7 +11,10 @@ from pathlib import Path
 from testkit.cluster.images import base
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("crds/trainwright_api", "operator/trainwright_operator", "trainer_image/trainwright_trainer")
+PACKAGES = (
+    *("crds/trainwright_api", "operator/trainwright_operator"),
+    *("trainer_image/trainwright", "trainer_image/trainwright_trainer"),
+)
 FILES = (".dockerignore", "pyproject.toml", "uv.lock", "README.md", "LICENSE", "trainer_image/build_horovod.py")
 
 
