@@ -14,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics
 from trainwright_trainer.features.distribution import Frequencies
@@ -26,6 +25,7 @@ from trainwright_trainer.features.tokens import (
     known_tokens,
     lengths_of,
     list_array,
+    refuse_tokenizer,
     rows_as_bytes,
     token_facts,
     tokens_of,
@@ -38,9 +38,7 @@ Offsets = npt.NDArray[np.int64]
 
 def refuse(feature: Feature) -> None:
     feature.refuse_set("computed_fill_value")
-    if feature.preprocessing.tokenizer not in TOKENIZERS:
-        path = f"{feature.path}.preprocessing.tokenizer"
-        raise not_built(path, feature.preprocessing.tokenizer, ", ".join(TOKENIZERS))
+    refuse_tokenizer(feature, TOKENIZERS)
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import not_built
 from trainwright_trainer.features import subwords
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
@@ -30,6 +29,7 @@ from trainwright_trainer.features.tokens import (
     known_tokens,
     lengths_of,
     list_array,
+    refuse_tokenizer,
     rows_as_bytes,
     token_facts,
     tokens_of,
@@ -55,9 +55,7 @@ def refuse(feature: Feature) -> None:
         feature.refuse_set(option)
     if feature.is_target:
         feature.refuse_set("cache_encoder_embeddings")
-    if feature.preprocessing.tokenizer not in _tokenizers(feature):
-        path = f"{feature.path}.preprocessing.tokenizer"
-        raise not_built(path, feature.preprocessing.tokenizer, ", ".join(TOKENIZERS))
+    refuse_tokenizer(feature, _tokenizers(feature))
     name = getattr(feature.preprocessing, "pretrained_model_name_or_path", None)
     if name is not None and feature.preprocessing.tokenizer != HF_TOKENIZER:
         path = f"{feature.path}.preprocessing.pretrained_model_name_or_path"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 import numpy as np
@@ -10,12 +10,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Mask, Statistics, missing_fact, share
+from trainwright_trainer.errors import not_built
+from trainwright_trainer.features.column import Feature, Mask, Statistics, missing_fact, share
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of
 from trainwright_trainer.features.texts import TEXTUAL, texts_of
 
 Splitter = Callable[[pa.Array], pa.Array]
+
+
+def refuse_tokenizer(feature: Feature, built: Collection[str]) -> None:
+    """Raise `Mistakes` for a tokenizer that is not one of `built`."""
+    tokenizer = feature.preprocessing.tokenizer
+    if tokenizer not in built:
+        raise not_built(f"{feature.path}.preprocessing.tokenizer", tokenizer, ", ".join(TOKENIZERS))
 
 
 def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool, padding: str = "") -> pa.LargeListArray:
