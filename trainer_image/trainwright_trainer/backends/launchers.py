@@ -94,19 +94,9 @@ def launch_of(environment: Mapping[str, str]) -> Launch | None:
 
 def launch_of_pod(pod: Pod) -> Launch | None:
     """The launch of a process in the pods of a gang; None in another pod."""
-    member = pod.member
-    if member is None:
+    if pod.member is None:
         return None
-    return Launch(
-        OPERATOR,
-        member.rank,
-        member.world,
-        member.local_rank,
-        member.local_world,
-        member.address,
-        member.port,
-        f"{pod.uid}-{pod.attempt}",
-    )
+    return Launch(OPERATOR, **vars(pod.member), name=f"{pod.uid}-{pod.attempt}")
 
 
 def is_rank_zero(environment: Mapping[str, str]) -> bool:

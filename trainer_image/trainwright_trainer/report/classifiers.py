@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from trainwright_trainer.report.data import Calibration, RocCurve
 from trainwright_trainer.report.markup import Markup, element, join
-from trainwright_trainer.report.plot import SQUARE, Box, axes, dots, drawing, line, path, text
+from trainwright_trainer.report.plot import SQUARE, Box, axes, dots, drawing, line, path, text, unit_scales
 from trainwright_trainer.report.scales import Scale
 
 BINS = 10
@@ -14,7 +14,7 @@ BINS = 10
 
 def roc(name: str, curve: RocCurve) -> Markup:
     """True positive rate over false positive rate, and the diagonal of a random guess."""
-    x, y = Scale(0, 1, *SQUARE.x), Scale(0, 1, *SQUARE.y)
+    x, y = unit_scales()
     points = [(x(a), y(b)) for a, b in zip(curve.false_positive_rate, curve.true_positive_rate, strict=True)]
     return drawing(
         SQUARE.width,

@@ -35,6 +35,11 @@ class Box:
 SQUARE = Box(height=316, right=14, top=24)
 
 
+def unit_scales() -> tuple[Scale, Scale]:
+    """The scales of two shares in `SQUARE`."""
+    return Scale(0, 1, *SQUARE.x), Scale(0, 1, *SQUARE.y)
+
+
 def drawing(width: float, height: float, title: str, *children: Child, wide: bool = False) -> Markup:
     """An `svg` that fills its column, with a title for screen readers.
 

@@ -8,15 +8,14 @@ from statistics import fmean
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report.data import ClassRoc, PrecisionRecall, Thresholds
 from trainwright_trainer.report.markup import Markup, element, join
-from trainwright_trainer.report.plot import SQUARE, axes, drawing, line, path, text
-from trainwright_trainer.report.scales import Scale
+from trainwright_trainer.report.plot import SQUARE, axes, drawing, line, path, text, unit_scales
 
 MOST_CURVES = 6
 
 
 def precision_recall(name: str, curve: PrecisionRecall) -> Markup:
     """Precision over recall, and the precision of a guess."""
-    x, y = _unit()
+    x, y = unit_scales()
     points = [(x(a), y(b)) for a, b in zip(curve.recall, curve.precision, strict=True)]
     guess = y(curve.positive)
     return drawing(
@@ -37,7 +36,7 @@ def precision_recall_caption(curve: PrecisionRecall) -> str:
 
 def thresholds(name: str, found: Thresholds) -> Markup:
     """Precision, recall and F1 over the threshold, and the threshold that the model uses."""
-    x, y = _unit()
+    x, y = unit_scales()
     at = [x(one) for one in found.thresholds]
     # Without a row above the threshold there is no precision.
     last = max((i for i, (p, r) in enumerate(zip(found.precision, found.recall, strict=True)) if p or r), default=0)
@@ -69,7 +68,7 @@ def thresholds_caption(found: Thresholds) -> str:
 
 def class_rocs(name: str, rocs: Sequence[ClassRoc]) -> Markup:
     """The ROC curve of each of the first classes against all others."""
-    x, y = _unit()
+    x, y = unit_scales()
     shown = rocs[:MOST_CURVES]
     curves = [
         path(
@@ -105,7 +104,3 @@ def legend(left: float, top: float, names: Sequence[str], first: int = 0) -> lis
         )
         for i, name in enumerate(names)
     ]
-
-
-def _unit() -> tuple[Scale, Scale]:
-    return Scale(0, 1, *SQUARE.x), Scale(0, 1, *SQUARE.y)

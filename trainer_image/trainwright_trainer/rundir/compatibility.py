@@ -18,8 +18,10 @@ def essence(job: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a job (plain JSON, its config resolved) that determines the computation; it holds no secrets."""
     spec = job.get("spec", {})
     kept = {key: spec.get(key) for key in ("config", "entrypoint", "dataset", "seed")}
-    source = {key: spec[key] for key in ("resumeFrom",) if spec.get(key) is not None}
-    return kept | {"loader": (spec.get("backend") or {}).get("loader")} | source
+    kept["loader"] = (spec.get("backend") or {}).get("loader")
+    if spec.get("resumeFrom") is not None:
+        kept["resumeFrom"] = spec["resumeFrom"]
+    return kept
 
 
 def digest(job: Mapping[str, Any]) -> str:

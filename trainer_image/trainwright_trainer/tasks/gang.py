@@ -38,7 +38,7 @@ from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.card import card_of, compare
 from trainwright_trainer.tasks.existing_run import existing_run_of_launch
 from trainwright_trainer.tasks.job_data import prepare_data
-from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
+from trainwright_trainer.tasks.lifecycle import attempt_of, begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train import EARLY, Training, prepare_training, threads_of
@@ -217,7 +217,7 @@ def _attempt(job: Job, storage: Storage, how: ExistingRun, content: str, console
         gang.wait("attempt")
         reference: AttemptReference = gang.told("attempt")
         if storage.exists(layout.start(reference.number)):
-            attempt = reference.attempt(storage, lambda run: storage_at(run, job.keys.artifacts))
+            attempt = attempt_of(reference, job, storage)
     gang.agree("sees the run", attempt is not None, _see_the_run(storage.location))
     assert attempt is not None
     return attempt

@@ -10,10 +10,11 @@ from trainwright_trainer.errors import TRAINED, EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.source import CheckpointSource
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.rundir.attempt import Attempt, begin
+from trainwright_trainer.rundir.attempt import Attempt, AttemptReference, begin
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.registry import storage_at
 
 
 def begin_attempt(
@@ -35,6 +36,11 @@ def begin_attempt(
     )
     log(*attempt.notices)
     return attempt
+
+
+def attempt_of(reference: AttemptReference, job: Job, storage: Storage) -> Attempt:
+    """The attempt that another process has begun, with its checkpoint. Raises `Damaged`."""
+    return reference.attempt(storage, lambda run: storage_at(run, job.keys.artifacts))
 
 
 @contextmanager

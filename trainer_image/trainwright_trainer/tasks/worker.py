@@ -33,6 +33,7 @@ from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.job_data import prepare_data
+from trainwright_trainer.tasks.lifecycle import attempt_of
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
@@ -104,7 +105,7 @@ def _attempt(job: Job, ranks: Ranks, channel: Channel, content: str | None, cons
     storage = storage_at(str(job.output), job.keys.artifacts)
     reference = ranks.share(_reference(storage, channel, content, console) if ranks.rank == 0 else None)
     assert reference is not None
-    return reference.attempt(storage, lambda run: storage_at(run, job.keys.artifacts))
+    return attempt_of(reference, job, storage)
 
 
 def _reference(storage: Storage, channel: Channel, content: str | None, console: RemoteConsole) -> AttemptReference:
