@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shlex
 from pathlib import Path
 
 import pandas as pd
+from tests.customers import customers
 
 README = Path(__file__).parents[2] / "README.md"
-
-
-def customers(rows: int, seed: int) -> pd.DataFrame:
-    draws = random.Random(seed)
-    ages = [draws.randrange(18, 80) for _ in range(rows)]
-    return pd.DataFrame(
-        {
-            "name": [f"customer {row}" for row in range(rows)],
-            "age": ages,
-            "plan": [draws.choice(["basic", "plus", "team"]) for _ in ages],
-            "joined": [f"2024-{draws.randrange(1, 13):02d}-{draws.randrange(1, 28):02d}" for _ in ages],
-            "left": ["yes" if draws.random() < (age - 18) / 62 else "no" for age in ages],
-        }
-    )
 
 
 def commands(text: str) -> list[list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import random
 from pathlib import Path
 
 import pandas as pd
+from tests.customers import customers
 
 import trainwright
 from trainwright_trainer import api
@@ -23,21 +23,6 @@ config:
   output_features:
     - {name: left, type: binary}
 """
-
-
-def customers(rows: int) -> pd.DataFrame:
-    """Customers who leave the more often the older they are."""
-    draws = random.Random(1)
-    ages = [draws.randrange(18, 80) for _ in range(rows)]
-    return pd.DataFrame(
-        {
-            "name": [f"customer {row}" for row in range(rows)],
-            "age": ages,
-            "plan": [draws.choice(["basic", "plus", "team"]) for _ in ages],
-            "joined": [f"2024-{draws.randrange(1, 13):02d}-{draws.randrange(1, 28):02d}" for _ in ages],
-            "left": ["yes" if draws.random() < (age - 18) / 62 else "no" for age in ages],
-        }
-    )
 
 
 def test_the_examples_of_the_python_api(workplace):
