@@ -42,9 +42,10 @@ def _build_one(image: Ours, buildah: Buildah, layout: Layout) -> None:
     dockerfile = ROOT / image.dockerfile
     with step(f"build {image.name}"):
         buildah.build(image.name, dockerfile, ROOT)
-        if libraries_are_new or not buildah.has(image.lock):
-            # A name for what no layer of the image stands on, so that it is there for the next build.
-            buildah.build(image.lock, dockerfile, ROOT, "--target=lock")
+        for stage in image.stages:
+            if libraries_are_new or not buildah.has(image.name_of(stage)):
+                # With a name, the stage is there for the next build.
+                buildah.build(image.name_of(stage), dockerfile, ROOT, f"--target={stage}")
     with step(f"write {image.name} to {layout.folder}"):
         buildah.copy(image.name, layout.folder)
     layout.put(image.name, layout.pushed(image.name), inputs)

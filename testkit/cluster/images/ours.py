@@ -22,16 +22,17 @@ FILES = (".dockerignore", "pyproject.toml", "uv.lock", "README.md", "LICENSE", "
 class Ours:
     repository: str
     dockerfile: str
+    stages: tuple[str, ...]
+    """The stages of the Dockerfile that no layer of the image stands on, and that are slow to build."""
 
     @property
     def name(self) -> str:
         """The full name that Kubernetes derives from the short name in a manifest."""
         return f"docker.io/library/{self.repository}:{version()}"
 
-    @property
-    def lock(self) -> str:
-        """The stage of the Dockerfile that reads the lock file."""
-        return f"localhost/{self.repository}-lock"
+    def name_of(self, stage: str) -> str:
+        """The name of a stage of the Dockerfile."""
+        return f"localhost/{self.repository}-{stage}"
 
     @property
     def inputs(self) -> str:
@@ -50,8 +51,8 @@ class Ours:
         return made.hexdigest()[:16]
 
 
-OPERATOR = Ours("trainwright-operator", "Dockerfile.operator")
-TRAINER = Ours("trainwright", "Dockerfile.gpu")
+OPERATOR = Ours("trainwright-operator", "Dockerfile.operator", ("lock",))
+TRAINER = Ours("trainwright", "Dockerfile.gpu", ("lock", "horovod"))
 OURS = (OPERATOR, TRAINER)
 
 
