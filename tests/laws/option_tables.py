@@ -140,7 +140,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
     **{
         f"config.input_features[{kind}].preprocessing.cache_encoder_embeddings": "is always trained"
-        for kind in ("sequence", "text")
+        for kind in ("sequence", "text", "image")
     },
     "config.input_features[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{

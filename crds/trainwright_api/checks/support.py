@@ -179,6 +179,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "SequenceOutputPreprocessing": ("cache_encoder_embeddings",),
     "TextOutputPreprocessing": ("cache_encoder_embeddings", "compute_idf", "pretrained_model_name_or_path"),
     "ImagePreprocessing": ("computed_fill_value", "in_memory", "num_classes", "infer_image_num_classes"),
+    "ImageOutputPreprocessing": ("cache_encoder_embeddings",),
     "TextPreprocessing": (
         "compute_idf",
         "prompt",

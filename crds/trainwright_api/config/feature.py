@@ -40,19 +40,25 @@ class BaseInput(Feature):
 
     tied: Name | None = Field(None, description="Name of an input of the same type. Both share one encoder.")
 
+
+class EmbeddedInput(BaseInput):
+    """An input whose embeddings can be cached."""
+
     def mistakes(self) -> Iterator[InitErrorDetails]:
         """Embeddings are cached once, so the training of the encoder would have no effect."""
         caches = getattr(getattr(self, "preprocessing", None), "cache_encoder_embeddings", False)
-        if caches and (reason := self._trained_part(getattr(self, "encoder", None))):
+        if caches and (reason := _trained_part(getattr(self, "encoder", None))):
             message = f"is true, {reason}: embeddings can be cached only where training leaves the encoder as it is"
             yield relation(message, "preprocessing", "cache_encoder_embeddings", found=True)
 
-    @staticmethod
-    def _trained_part(encoder: object) -> str:
-        """The part of an encoder that is trained, for a message; "" if there is none."""
-        if getattr(encoder, "trainable", False):
-            return "and so is encoder.trainable"
-        return "" if getattr(encoder, "adapter", None) is None else "and encoder.adapter is trained"
+
+def _trained_part(encoder: object) -> str:
+    """The part of an encoder that is trained, for a message; "" if there is none."""
+    if not hasattr(encoder, "trainable"):
+        return f"and {getattr(encoder, 'type', '')!r} is always trained"
+    if encoder.trainable:
+        return "and so is encoder.trainable"
+    return "" if getattr(encoder, "adapter", None) is None else "and encoder.adapter is trained"
 
 
 class BaseOutput(Feature):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.augmentation import AUGMENTATIONS, Augmentation
 from trainwright_api.config.encoders import Encoder, encoder_choice
-from trainwright_api.config.feature import BaseInput
+from trainwright_api.config.feature import BaseInput, EmbeddedInput
 from trainwright_api.config.preprocessing.media import AudioPreprocessing, H3Preprocessing, ImagePreprocessing
+from trainwright_api.schema.section import relation
 
 IMAGE_ENCODER = encoder_choice("image")
 AUDIO_ENCODER = encoder_choice("audio")
@@ -19,7 +22,7 @@ _PREPROCESSING = "How the column is read."
 _ENCODER = "How the values become vectors."
 
 
-class ImageInput(BaseInput):
+class ImageInput(EmbeddedInput):
     """An image file."""
 
     type: Literal["image"] = Field("image", description="An image file.")
@@ -28,6 +31,13 @@ class ImageInput(BaseInput):
     augmentation: Annotated[list[Augmentation], AUGMENTATIONS] = Field(
         default_factory=list, description="Random image transforms, applied during training. true: flips and rotations."
     )
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        """An image is encoded once for its cached embedding, so no step of training can change it."""
+        yield from super().mistakes()
+        if self.preprocessing.cache_encoder_embeddings and self.augmentation:
+            message = "is true, and augmentation changes the images in each epoch: leave one of them out"
+            yield relation(message, "preprocessing", "cache_encoder_embeddings", found=True)
 
 
 class AudioInput(BaseInput):

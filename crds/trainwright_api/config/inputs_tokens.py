@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainwright_api.config.encoders import Encoder, encoder_choice
-from trainwright_api.config.feature import BaseInput
+from trainwright_api.config.feature import BaseInput, EmbeddedInput
 from trainwright_api.config.preprocessing.text import (
     BagPreprocessing,
     SequencePreprocessing,
@@ -26,16 +26,7 @@ _PREPROCESSING = "How the column is read."
 _ENCODER = "How the values become vectors."
 
 
-class _TokensInput(BaseInput):
-    """An input of tokens."""
-
-    @staticmethod
-    def _trained_part(encoder: object) -> str:
-        word = getattr(encoder, "type", "")
-        return BaseInput._trained_part(encoder) if hasattr(encoder, "trainable") else f"and {word!r} is always trained"
-
-
-class TextInput(_TokensInput):
+class TextInput(EmbeddedInput):
     """A text."""
 
     type: Literal["text"] = Field("text", description="A text.")
@@ -43,7 +34,7 @@ class TextInput(_TokensInput):
     encoder: Annotated[Encoder, TEXT_ENCODER] = Field(default_factory=TEXT_ENCODER.make, description=_ENCODER)
 
 
-class SequenceInput(_TokensInput):
+class SequenceInput(EmbeddedInput):
     """A sequence of tokens."""
 
     type: Literal["sequence"] = Field("sequence", description="A sequence of tokens.")

@@ -19,7 +19,11 @@ from trainwright_api.config.model import ModelConfig
 from trainwright_api.config.trainer import OPTIMIZER, GradientClipping, LearningRateScheduler, Profiler, TrainerConfig
 from trainwright_api.schema.section import Section
 
-OURS = {"trainer": {"precision"}, "split datetime": {"datetime_format"}}
+OURS = {
+    "trainer": {"precision"},
+    "split datetime": {"datetime_format"},
+    **{f"preprocessing {side} image": {"cache_encoder_embeddings"} for side in ("input", "output")},
+}
 """Fields that Ludwig does not have."""
 
 SECTIONS = {"type", "name", "preprocessing", "encoder", "decoder", "loss", "augmentation", "optimizer", "split"} | {

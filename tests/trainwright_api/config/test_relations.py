@@ -63,6 +63,24 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         "encoder.adapter is trained",
     ),
     (
+        "cached embeddings of a trained encoder of images",
+        config([("p", "image", {**CACHED, "encoder": {"type": "resnet"}})]),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "and so is encoder.trainable",
+    ),
+    (
+        "cached embeddings of an encoder of images that learns its own",
+        config([("p", "image", CACHED)]),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "'stacked_cnn' is always trained",
+    ),
+    (
+        "cached embeddings of images that are augmented",
+        config([("p", "image", {**CACHED, "encoder": {"type": "resnet", "trainable": False}, "augmentation": True})]),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "augmentation changes the images in each epoch",
+    ),
+    (
         "same name twice",
         config([("a", "number"), ("a", "text")]),
         "input_features.1.name",

@@ -33,11 +33,13 @@ class ColumnRange:
 
 @dataclass(frozen=True)
 class ImageColumn:
-    """How the images of one feature are decoded. `threads`: the most that do it."""
+    """How the images of one feature are decoded. `threads`: the most that do it. `position`: the number of the feature
+    among all images of the config, from which its random draws follow."""
 
     shape: ImageShape
     augmentation: tuple[Augmentation, ...] = ()
     threads: int = 1
+    position: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from trainwright_trainer.loader.augmentation import Augmentation, Draws
-from trainwright_trainer.loader.batch import Batch, EncodedImages
+from trainwright_trainer.loader.batch import Batch, EncodedImages, ImageColumn
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.interface import Loader
+
+Change = Callable[[torch.Tensor, ImageColumn, npt.NDArray[np.int64]], None]
+"""Changes uint8 [rows, channels, height, width] in place, given its column and the numbers of its rows."""
 
 
 @dataclass(frozen=True)
@@ -33,43 +38,49 @@ class Decoded:
         return len(self.inner)
 
     def epoch(self, epoch: int, from_row: int, cut: Cut) -> Iterator[Batch]:
-        return self._ahead(self.inner.epoch(epoch, from_row, cut), partial(self._decoded, epoch=epoch))
+        augment = partial(self._augment, epoch)
+        return decoded_ahead(self.inner.epoch(epoch, from_row, cut), self.threads, self.device, augment)
 
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
-        return self._ahead(self.inner.sequential(size, start, stop), self._decoded)
+        return decoded_ahead(self.inner.sequential(size, start, stop), self.threads, self.device)
 
-    def _ahead(self, batches: Iterator[Batch], decode: Callable[[Batch], Batch]) -> Iterator[Batch]:
-        """The batches in their order. Each thread works on one of the next batches."""
-        threads = self.threads
-        with ThreadPoolExecutor(threads, thread_name_prefix="images", initializer=_compute_alone) as pool:
-            ahead: deque[Future[Batch]] = deque()
-            try:
-                for batch in batches:
-                    ahead.append(pool.submit(decode, batch))
-                    if len(ahead) > threads:
-                        yield ahead.popleft().result().on(self.device)
-                while ahead:
-                    yield ahead.popleft().result().on(self.device)
-            finally:
-                for waiting in ahead:
-                    waiting.cancel()
+    def _augment(self, epoch: int, images: torch.Tensor, column: ImageColumn, rows: npt.NDArray[np.int64]) -> None:
+        augment = Augmentation(column.augmentation)
+        for at, row in enumerate(rows.tolist() if augment else ()):
+            images[at] = augment(images[at], Draws(self.seed, epoch, row, column.position))
 
-    def _decoded(self, batch: Batch, epoch: int | None = None) -> Batch:
-        """The batch with its images decoded; augmented for an epoch of training."""
-        columns = enumerate(batch.images)
-        return replace(batch, images=tuple(self._images(at, column, batch, epoch) for at, column in columns))
 
-    def _images(
-        self, position: int, encoded: torch.Tensor | EncodedImages, batch: Batch, epoch: int | None
-    ) -> torch.Tensor:
-        """uint8 [rows, channels, height, width]. It is pinned if it goes to a GPU."""
+def decoded_ahead(
+    batches: Iterator[Batch], threads: int, device: torch.device | None, change: Change | None = None
+) -> Iterator[Batch]:
+    """The batches in their order, on `device`, with their images decoded, and then changed by `change`.
+
+    Each thread works on one of the next batches. Images that go to a GPU are pinned.
+    """
+    decode = partial(_decoded, change=change, pins=device is not None and device.type == "cuda")
+    with ThreadPoolExecutor(threads, thread_name_prefix="images", initializer=_compute_alone) as pool:
+        ahead: deque[Future[Batch]] = deque()
+        try:
+            for batch in batches:
+                ahead.append(pool.submit(decode, batch))
+                if len(ahead) > threads:
+                    yield ahead.popleft().result().on(device)
+            while ahead:
+                yield ahead.popleft().result().on(device)
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
+
+
+def _decoded(batch: Batch, *, change: Change | None, pins: bool) -> Batch:
+    found = []
+    for encoded in batch.images:
         assert isinstance(encoded, EncodedImages)
         images = encoded.decoded()
-        augment = Augmentation(encoded.column.augmentation)
-        for at, row in enumerate(batch.rows.tolist() if augment and epoch is not None else ()):
-            images[at] = augment(images[at], Draws(self.seed, epoch or 0, row, position))
-        is_for_gpu = self.device is not None and self.device.type == "cuda"
-        return images.pin_memory() if is_for_gpu else images
+        if change is not None:
+            change(images, encoded.column, batch.rows)
+        found.append(images.pin_memory() if pins else images)
+    return replace(batch, images=tuple(found))
 
 
 def _compute_alone() -> None:

@@ -31,18 +31,19 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
         start = filled[kind]
         filled[kind] = start + width
         columns[feature.name] = ColumnRange(kind, start, start + width)
+    features = [feature for feature in config.input_features if feature.type == "image"]
     images = tuple(
-        _image_column(feature, statistics[feature.name])
-        for feature in config.input_features
+        _image_column(feature, statistics[feature.name], position)
+        for position, feature in enumerate(features)
         if columns[feature.name].kind == "images"
     )
     return Layout(columns, filled["floats"], filled["ints"], images)
 
 
-def _image_column(feature: Any, statistics: Mapping[str, Any]) -> ImageColumn:
+def _image_column(feature: Any, statistics: Mapping[str, Any], position: int) -> ImageColumn:
     section, (channels, height, width) = feature.preprocessing, image_size(statistics)
     shape = ImageShape(channels, height, width, section.resize_method, round(section.fill_value or 0))
-    return ImageColumn(shape, tuple(feature.augmentation), section.num_processes)
+    return ImageColumn(shape, tuple(feature.augmentation), section.num_processes, position)
 
 
 def image_size(statistics: Mapping[str, Any]) -> tuple[int, int, int]:

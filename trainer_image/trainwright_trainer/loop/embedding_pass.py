@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,23 +15,28 @@ import torch
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed.ranks import Ranks
-from trainwright_trainer.loader.batch import ColumnRange, Layout, Ragged
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Ragged
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
+from trainwright_trainer.loader.images import decoded_ahead
 from trainwright_trainer.models.frozen import FrozenEncoders
 
 CHUNK_ROWS = 2_048
 PASS_ROWS = 256
 PASS_STEPS = 16_384
 """The most steps of a pass, with those that pad."""
+PASS_PIXELS = 1 << 23
+"""The most numbers in the images of a pass."""
 
 
 def embedding_blocks(data: Prepared, encoders: FrozenEncoders, position: int, ranks: Ranks) -> Iterator[pa.Array]:
     """The embeddings of one input: fixed-size lists, null where the column is null, block by block, on every rank."""
     name, width = encoders.features[position].name, encoders.width(position)
-    layout = _layout_of_one(name, encoders.layout.columns[name])
+    layout = _layout_of_one(name, encoders.layout)
     work = EmbeddingPass(partial(encoders.vectors, position), layout.columns[name], width, ranks)
-    for first in range(0, data.rows, GROUP_ROWS):
-        valid = data.part(name, first, first + GROUP_ROWS).is_valid().to_numpy()
+    # Encoded images are large, so no more of them are in memory than a chunk has.
+    group = CHUNK_ROWS if layout.images else GROUP_ROWS
+    for first in range(0, data.rows, group):
+        valid = data.part(name, first, first + group).is_valid().to_numpy()
         rows = np.flatnonzero(valid) + first
         held = encoded_rows(data, layout, encoders.dtype, rows)
         for start in range(0, len(valid), CHUNK_ROWS):
@@ -39,11 +44,13 @@ def embedding_blocks(data: Prepared, encoders: FrozenEncoders, position: int, ra
             yield _block(work.vectors(held, int(low), int(high)), valid[start : start + CHUNK_ROWS])
 
 
-def _layout_of_one(name: str, place: ColumnRange) -> Layout:
+def _layout_of_one(name: str, whole: Layout) -> Layout:
     """The layout of batches that have only this input."""
+    place = whole.columns[name]
     own = ColumnRange(place.kind, 0, place.stop - place.start)
     widths = {kind: own.stop if own.kind == kind else 0 for kind in ("floats", "ints")}
-    return Layout({name: own}, widths["floats"], widths["ints"])
+    images = whole.images[place.start : place.stop] if place.kind == "images" else ()
+    return Layout({name: own}, widths["floats"], widths["ints"], images)
 
 
 def _block(vectors: torch.Tensor, valid: npt.NDArray[np.bool_]) -> pa.FixedSizeListArray:
@@ -74,11 +81,25 @@ class EmbeddingPass:
         """[stop - start, width]: the vectors of these rows of `held`, on the CPU of every rank."""
         ranks = self.ranks
         found = torch.zeros((stop - start, self.width), dtype=held.floats.dtype, device=ranks.device)
-        for number, places in enumerate(passes(lengths_of(held, start, stop))):
-            if number % ranks.world == ranks.rank:
-                batch = held.take(start + places).on(ranks.device)
-                found[torch.from_numpy(places).to(ranks.device)] = self.encode(batch.of(self.columns))
+        each = enumerate(passes(lengths_of(held, start, stop), _most_rows(held)))
+        own = [places for number, places in each if number % ranks.world == ranks.rank]
+        for places, batch in zip(own, self._batches(held, [start + places for places in own]), strict=True):
+            found[torch.from_numpy(places).to(ranks.device)] = self.encode(batch.of(self.columns))
         return ranks.sum(found).cpu()
+
+    def _batches(self, held: EncodedRows, positions: Sequence[npt.NDArray[np.int64]]) -> Iterator[Batch]:
+        """The rows at each of `positions`, on the device, with decoded images."""
+        batches, device = (held.take(each) for each in positions), self.ranks.device
+        if held.images:
+            return decoded_ahead(batches, held.images[0].column.threads, device)
+        return (batch.on(device) for batch in batches)
+
+
+def _most_rows(held: EncodedRows) -> int:
+    """The most rows of a pass: fewer of large images."""
+    shapes = [images.column.shape for images in held.images]
+    numbers = sum(shape.channels * shape.height * shape.width for shape in shapes)
+    return max(1, min(PASS_ROWS, PASS_PIXELS // max(1, numbers)))
 
 
 def lengths_of(held: EncodedRows, start: int, stop: int) -> npt.NDArray[np.int64]:
@@ -88,11 +109,11 @@ def lengths_of(held: EncodedRows, start: int, stop: int) -> npt.NDArray[np.int64
     return np.asarray(pc.list_value_length(held.ragged[0][start:stop]), np.int64)
 
 
-def passes(lengths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+def passes(lengths: npt.NDArray[np.int64], most: int = PASS_ROWS) -> Iterator[npt.NDArray[np.int64]]:
     """The places of the rows of each pass: the longest rows first, so that a lack of memory shows at once."""
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
-        rows = min(PASS_ROWS, max(1, PASS_STEPS // max(1, int(lengths[order[start]]))))
+        rows = min(most, max(1, PASS_STEPS // max(1, int(lengths[order[start]]))))
         yield order[start : start + rows]
         start += rows

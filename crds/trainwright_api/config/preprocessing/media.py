@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.preprocessing.fields import MissingValueStrategy
+from trainwright_api.config.preprocessing.fields import CacheEncoderEmbeddings, MissingValueStrategy
 from trainwright_api.schema.fields import NonNegativeFloat, PositiveInt
 from trainwright_api.schema.section import Section
 
@@ -73,6 +73,7 @@ class ImagePreprocessing(Section):
         None, description="Number of classes of a mask. null: derived from the data."
     )
     infer_image_num_classes: bool = Field(False, description="Derive the number of classes from a sample.")
+    cache_encoder_embeddings: CacheEncoderEmbeddings = False
 
 
 class ImageOutputPreprocessing(ImagePreprocessing):
