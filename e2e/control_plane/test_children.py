@@ -15,7 +15,7 @@ from testkit.cluster.cluster import Cluster
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.children import ChildSpec, child, kind_of, read_child, shared_objects
+from trainwright_operator.children import ChildSpec, child, kind_for, read_child, shared_objects
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
@@ -101,7 +101,7 @@ def test_a_real_api_server_takes_every_object(cluster: Cluster, restricted: str,
     stored = created(cluster, [*shared_objects(made), child(made), *pods(made, restricted)])
     found = read_child(next(item for item in stored if item["kind"] in ("Job", "RayJob")))
     assert found is not None
-    assert (found.kind, found.attempt, found.stage) == (kind_of(made.backend), 3, "train")
+    assert (found.kind, found.attempt, found.stage) == (kind_for(made.backend).name, 3, "train")
     assert found.state == "pending"
 
 

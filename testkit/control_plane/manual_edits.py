@@ -17,7 +17,7 @@ TRIES = 30
 """The API server refuses most random mistakes."""
 NUMBERS = (0, 1, 7, 10, 2**31, 2**53 - 1, 2**53)
 TIMES = ("", "soon", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-11-21", "2026-02-30T00:00:00Z", "1e9")
-CONDITIONS = ("Accepted", "Started", "Running", "Fits", "Suspended", "Complete", "Failed", "Reconciling", "Stalled")
+CONDITIONS = ("Accepted", "Started", "Running", "Suspended", "Complete", "Failed", "Reconciling", "Stalled")
 PHASES = ("Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed")
 COUNTS = ("attempt", "retries", "preemptions", "activeSeconds", "observedGeneration")
 OUTCOMES = ("done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted")

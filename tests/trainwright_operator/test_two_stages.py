@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from trainwright_operator.decide.plan import plan
-from trainwright_operator.model.observed import Node, Pod
+from trainwright_operator.model.observed import Pod
 from trainwright_operator.model.plan import Lookup
 
 from .simulation import SETTINGS, SPEC, UID, Cluster
@@ -311,21 +311,6 @@ def test_without_kuberay_nobody_preprocesses_for_nothing() -> None:
     cluster = Cluster(spec={**SPEC, "backend": BACKEND}, kuberay=False)
     cluster.settle()
     assert (cluster.condition("Stalled"), cluster.created) == (("True", "KubeRayMissing"), [])
-
-
-def test_that_training_fits_nowhere_is_reported_before_anything_is_preprocessed() -> None:
-    cpus = Node("cpus", True, False, {}, (), {"cpu": 64.0, "memory": 2.0**38, "pods": 110})
-    cluster = Cluster(spec={**SPEC, "backend": BACKEND}, nodes=(cpus,))
-    cluster.settle()
-    assert (cluster.created, cluster.condition("Fits")) == ([FIRST], ("False", "NoNodeFits"))
-    cluster.starts()
-    cluster.settle()
-    assert cluster.condition("Fits") == ("False", "NoNodeFits")
-    cluster.ends()
-    cluster.settle()
-    cluster.nodes = (replace(cpus, allocatable={**cpus.allocatable, "nvidia.com/gpu": 8.0}),)
-    cluster.settle()
-    assert cluster.condition("Fits") == ("True", "Fits")
 
 
 def test_a_missing_child_of_the_first_stage_is_asked_for_by_its_own_kind() -> None:

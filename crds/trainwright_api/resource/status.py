@@ -34,7 +34,7 @@ class Condition(KubernetesSection):
     """One aspect of the job's state, as Kubernetes writes conditions."""
 
     type: Annotated[str, Field(min_length=1, max_length=316)] = Field(
-        description="Accepted, Started, Running, Fits, Suspended, Complete, Failed, Reconciling or Stalled."
+        description="Accepted, Started, Running, Suspended, Complete, Failed, Reconciling or Stalled."
     )
     status: Literal["True", "False", "Unknown"] = Field(description="True, False or Unknown.")
     observed_generation: Count | None = Field(

@@ -1,11 +1,11 @@
-"""A kind of child: the functions that build and read its objects, and the resource that the informer watches.
+"""A kind of child: how its objects are built and read, and what the cluster needs for it.
 
-Each kind has one `ChildKind` in its own module; `read_child.KINDS` lists all of them.
+Each kind has one `ChildKind`, which its own module describes completely; `kinds.KINDS` lists all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,22 +31,6 @@ class State:
 
 
 @dataclass(frozen=True)
-class Gang:
-    """Pods with one spec that must run at the same time."""
-
-    pod: Mapping[str, Any]
-    count: int
-
-
-@dataclass(frozen=True)
-class Builders:
-    """The builders for one backend: the child, and the Service and NetworkPolicy that its pods need."""
-
-    child: Builder
-    network: tuple[Builder, ...] = ()
-
-
-@dataclass(frozen=True)
 class Requirement:
     """Software that the cluster needs for a kind of child: the reason and the message of a job without it."""
 
@@ -57,17 +41,26 @@ class Requirement:
 @dataclass(frozen=True)
 class ChildKind:
     resource: Resource
-    spec_key: str
-    """A field that only the specs of this kind have. An item of a list can lack `kind`; then this field gives it."""
-    backends: Mapping[str, Builders]
-    """The builders by backend."""
+    backends: tuple[str, ...]
+    is_kind: Callable[[Mapping[str, Any]], bool]
+    """True for the specs of this kind. An item of a list can lack `kind`, and two kinds can share a resource."""
+    build: Builder
     state: Callable[[Mapping[str, Any]], State]
     """Reads the state from an object."""
-    pods: Callable[[Mapping[str, Any]], int]
-    """Counts the pods of a spec that run at the same time."""
-    gangs: Callable[[Mapping[str, Any]], tuple[Gang, ...]]
-    """Returns the gangs of a manifest's spec."""
+    gang: Callable[[Mapping[str, Any]], int]
+    """Counts the pods of a spec that must run at the same time."""
+    network: tuple[Builder, ...] = ()
+    """Builds the Service and the NetworkPolicy that its pods need."""
     needs: Requirement | None = None
-    """None if every cluster has this kind."""
+    """None if every cluster has the definition of this kind."""
     pending_after_pods: bool = False
     """True if the state becomes pending again between the end of the pods and the end of the child."""
+
+    @property
+    def name(self) -> str:
+        """The `kind` of its objects."""
+        return self.resource.kind
+
+    def missing(self, unknown: Collection[str]) -> Requirement | None:
+        """Return what the cluster lacks for this kind, given the kinds that its API server does not know."""
+        return self.needs if self.name in unknown else None

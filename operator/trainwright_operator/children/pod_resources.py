@@ -4,41 +4,24 @@ CPUs are requests: the CPUs of a worker times the workers of the pod. There is n
 a process with many threads, even on an idle node; `podTemplate.resources.limits.cpu` can set one. Instead, an
 environment variable tells every process how many CPUs to use (on Ray, the worker's resources do).
 GPUs are limits, in whole numbers. Only `podTemplate.resources` sets requests and limits of memory.
-Head and submitter are small for workers of any size; `podTemplate.head.resources` and `podTemplate.submitter.resources`
-change them. In a namespace with a quota, the administrator's defaults set the limits of all three.
+In a namespace with a quota, the administrator's defaults set the limits.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from trainwright_operator.children import overlay
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.model.reading import amount
 
-HEAD: Mapping[str, Any] = MappingProxyType({"requests": {"cpu": "250m", "memory": "1Gi"}})
-"""The head runs the GCS, the dashboard and the driver, and trains nothing. It has no limits and may use idle CPUs."""
-SUBMITTER: Mapping[str, Any] = MappingProxyType(
-    {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
-)
-"""The submitter only follows a log. KubeRay's default would reserve 500m CPU."""
-
 
 def of_workers(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the resources of the container with workers, `podTemplate` included."""
     sized = [child_spec.spec.gpu_resource_name] if child_spec.has_trainer or child_spec.gpus_per_pod else []
     return overlay.resources(_own(child_spec), child_spec.template("worker"), sized)
-
-
-def of_head(child_spec: ChildSpec) -> dict[str, Any]:
-    return overlay.resources(HEAD, child_spec.template("head"), ())
-
-
-def of_submitter(child_spec: ChildSpec) -> dict[str, Any]:
-    return overlay.resources(SUBMITTER, child_spec.template("submitter"), ())
 
 
 def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:

@@ -28,7 +28,6 @@ class Rule:
 BEFORE_ATTEMPTS = (
     Rule("Accepted", "True", "Normal"),
     Rule("Accepted", "False", "Warning"),
-    Rule("Fits", "False", "Warning"),
     Rule("Suspended", "True", "Normal"),
     Rule("Suspended", "False", "Normal"),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from trainwright_api.resource.status import Attempt
-from trainwright_operator.children import KINDS
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import record
 from trainwright_operator.decide.context import Context, deletions, is_open
@@ -90,8 +89,8 @@ def suspended(context: Context) -> Plan | None:
 
 def kind_missing(context: Context) -> Plan | None:
     """The cluster lacks the software for the job's child. It may be installed at any time."""
-    needs = KINDS[context.kind].needs
-    if needs is None or context.kind not in context.snapshot.missing_kinds:
+    needs = context.kind.missing(context.snapshot.missing_kinds)
+    if needs is None:
         return None
     builder = context.builder()
     builder.condition("Accepted", True, "Accepted", "")

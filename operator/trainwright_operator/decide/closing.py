@@ -94,7 +94,7 @@ def _next_stage(context: Context, builder: StatusBuilder, attempt: Attempt, end:
     builder.change_attempt(
         child=name, stage=context.task, create_time=None, start_time=None, stop_time=None, reason=None
     )
-    words = being_started(context.kind, name)
+    words = being_started(context.kind.name, name)
     conditions.waits(builder, "Starting", words)
     builder.set(child=name, message=words)
 

@@ -9,7 +9,8 @@ from functools import cached_property
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Progress, Resolved
-from trainwright_operator.children import kind_of
+from trainwright_operator.children import kind_for
+from trainwright_operator.children.kind import ChildKind
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import Child, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
@@ -99,18 +100,18 @@ class Context:
         return done is not None and done.attempt == attempt.number and not self.prepares(attempt)
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> ChildKind:
         """The kind of the children that run the task."""
-        return kind_of(self._backend)
+        return kind_for(self._backend)
 
     def kind_of(self, attempt: Attempt) -> str:
         """The kind of the attempt's child, which may not exist yet."""
-        return kind_of(self._backend, prepares=self.prepares(attempt))
+        return kind_for(self._backend, prepares=self.prepares(attempt)).name
 
     @property
     def preprocess_kind(self) -> str:
         """The kind of the children that preprocess."""
-        return kind_of(self._backend, prepares=True)
+        return kind_for(self._backend, prepares=True).name
 
     @property
     def _backend(self) -> str:

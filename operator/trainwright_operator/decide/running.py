@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from trainwright_api.resource.status import Attempt
-from trainwright_operator.children import KINDS
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import close
 from trainwright_operator.decide.context import ENDED, Context, deletions, is_open
-from trainwright_operator.decide.starting import check_capacity
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Lookup, Plan
@@ -145,20 +143,17 @@ def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datet
         conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
         builder.set(message=None)
     elif runs and context.prepares(attempt):
-        # Whether training fits on the nodes is still unknown, so the condition Fits stays.
         conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
         builder.set(message=conditions.CHANGED if context.changed else conditions.PREPROCESSING)
     elif runs:
         conditions.runs(builder, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
         builder.set(message=conditions.CHANGED if context.changed else context.straggler_of(attempt))
-        builder.forget("Fits")
     if runs:
         builder.set(requeues=None)
     else:
         reason, words = waiting(child, context.snapshot.pods)
         conditions.waits(builder, reason, words)
         builder.set(message=conditions.line(words) or None)
-        check_capacity(context, builder, attempt)
     leaves = pod_draining.next_check(context.pods_of(attempt), 0.0)
     moments = (leaves, *_start_limits(context, attempt, child))
     later = (moment for moment in moments if moment is not None and moment > context.now)
@@ -169,9 +164,9 @@ def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datet
 def _runs(context: Context, attempt: Attempt, child: Child) -> bool:
     """True if the child runs.
 
-    A child whose kind has `pending_after_pods` counts as running if it has started, or if a pod of it has ended.
+    A child with `pending_after_pods` counts as running if it has started, or if a pod of it has ended.
     """
-    if child.state != "pending" or not KINDS[child.kind].pending_after_pods:
+    if child.state != "pending" or not child.pending_after_pods:
         return child.state == "running"
     pods = context.pods_of(attempt)
     return attempt.start_time is not None or any(pod.ended for pod in pods)

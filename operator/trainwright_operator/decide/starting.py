@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
-from trainwright_operator.children import ChildSpec, child, gangs, shared_objects
+from trainwright_operator.children import ChildSpec, child, shared_objects
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.between_attempts import refuse
 from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
-from trainwright_operator.model.observed import Manifest
 from trainwright_operator.model.plan import Lookup, Plan
-from trainwright_operator.model.status_builder import StatusBuilder, condition_of
+from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import retry, room, stages
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.forbidden import size_of
-from trainwright_operator.policies.node_matching import misfit
 from trainwright_operator.policies.sizing import resolve
 
 
@@ -46,9 +43,7 @@ def create_child(context: Context) -> Plan | None:
     )
     _wait(context, builder, attempt)
     child_spec = _child_spec(context, attempt)
-    made = child(child_spec)
-    _fits(context, builder, child_spec, made)
-    create = () if context.child is not None else (*shared_objects(child_spec), made)
+    create = () if context.child is not None else (*shared_objects(child_spec), child(child_spec))
     return Plan(create=create, status=builder.finish(phase))
 
 
@@ -90,16 +85,6 @@ def _crowded(context: Context, words: str) -> Plan:
     return Plan(status=builder.finish(phase), wake_at=again)
 
 
-def check_capacity(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:
-    """Update the condition Fits if it is False: new nodes may have been added."""
-    if condition_of(context.job.status.conditions, "Fits", "False") is None:
-        return
-    resolved, validation = context.job.status.resolved, context.job.validation
-    if resolved is not None and validation is not None and validation.spec is not None and not context.changed:
-        child_spec = _child_spec(context, attempt)
-        _fits(context, builder, child_spec, child(child_spec))
-
-
 def _unsure(context: Context, child: str, kind: str) -> tuple[Lookup, ...]:
     """Return what must be read because the cache may lack it: the last child and its pods, which must be gone first."""
     lookups = () if context.snapshot.pods_fresh else (Lookup("pods"),)
@@ -119,17 +104,6 @@ def _resolved(context: Context) -> Resolved | Lookup:
         return found.model_copy(update={"image": context.spec.image or found.image})
     validation = context.job.validation
     return resolve(context.spec, validation.digest if validation else "", context.snapshot, context.settings)
-
-
-def _fits(context: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Manifest) -> None:
-    """Set the condition Fits. The preprocess stage also checks training: data that nothing can train on is useless."""
-    nodes = context.snapshot.nodes
-    if nodes is None:
-        return
-    words = misfit(gangs(made), nodes)
-    if not words and child_spec.prepares:
-        words = misfit(gangs(child(replace(child_spec, stage=child_spec.spec.task))), nodes)
-    builder.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 
 def _child_spec(context: Context, attempt: Attempt) -> ChildSpec:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from trainwright_operator.children import KINDS, read_child, read_pod
+from trainwright_operator.children import RESOURCES, read_child, read_pod
 from trainwright_operator.informer.jobs import Jobs, ValidationCache
 from trainwright_operator.informer.list_watch import Clock
 from trainwright_operator.informer.reflector import Reflector
@@ -39,13 +39,13 @@ class ClusterView:
         self._children = {
             name: Reflector(
                 client,
-                kind.resource,
+                resource,
                 Store(read_child, _job_uid, self._part_changed),
                 settings,
                 clock,
                 selector=JOB_UID,
             )
-            for name, kind in KINDS.items()
+            for name, resource in RESOURCES.items()
         }
         self._pods = Reflector(
             client, resources.PODS, Store(read_pod, _job_uid, self._pod_changed), settings, clock, selector=JOB_UID
@@ -166,15 +166,11 @@ class ClusterView:
             self._on_change(key)
 
     def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
-        """Wake jobs with pods on a lost node. For a node that is ready, wake the jobs that fit on no present node."""
+        """Wake jobs with pods on a lost node."""
         self._nodes = None
         if old is not None and old.ready and (new is None or not new.ready):
             for uid in {pod.job_uid for _, pod in self._pods.store.items() if pod.node == old.name and not pod.ended}:
                 self._wake(uid)
-        elif new is not None and new.ready:
-            for waiting, job in self.jobs.store.items():
-                if job.waits_for_room:
-                    self._on_change(waiting)
 
 
 def _job_uid(part: Child | Pod) -> str:

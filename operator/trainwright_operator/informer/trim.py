@@ -40,8 +40,6 @@ class StoredJob:
 
     uid: str
     finished: bool
-    waits_for_room: bool
-    """True if no present node can hold it, so that a new node must trigger a pass."""
     waiting: Waiting | None
     """The data that other jobs need about it while it waits for room."""
     held: Held | None
@@ -57,7 +55,6 @@ def strip_job(raw: Manifest) -> StoredJob:
     return StoredJob(
         uid=raw["metadata"]["uid"],
         finished=finished,
-        waits_for_room=not finished and _is(conditions, "Fits", "False"),
         waiting=None if finished else _waiting(raw, conditions),
         held=None if finished else _held(raw),
         data=zlib.compress(data, 1) if finished else data,
@@ -156,7 +153,7 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
         created=text(raw["metadata"].get("creationTimestamp")),
         uid=raw["metadata"]["uid"],
         gang=backend is not None and backend.sizes_workers and newest.get("stage") != PREPROCESS,
-        trying=not newest.get("completionTime") and not _is(conditions, "Fits", "False"),
+        trying=not newest.get("completionTime"),
     )
 
 

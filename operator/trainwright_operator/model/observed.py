@@ -61,6 +61,8 @@ class Child:
     state: ChildState
     pods: int = 1
     """The number of its pods, without the one that submits a RayJob."""
+    pending_after_pods: bool = False
+    """True if its state becomes pending again between the end of its pods and its own end."""
     started: datetime | None = None
     """The time when its pods started to run."""
     finished: datetime | None = None
@@ -153,7 +155,7 @@ class Waiting:
     gang: bool
     """True if its pods can only work all together."""
     trying: bool
-    """True if its pods exist and may be scheduled: the present nodes could hold them if empty."""
+    """True if its pods exist and may be scheduled."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,11 +51,6 @@ class StatusBuilder:
         ]
         self.set(conditions=conditions)
 
-    def forget(self, kind: str) -> None:
-        """Remove a condition that no longer applies."""
-        conditions = self._fields["conditions"]
-        self.set(conditions=[one for one in conditions if one.type != kind] if conditions else conditions)
-
     def rejected(self, reason: str) -> bool:
         """True if the spec is marked as not accepted for this reason."""
         found = condition_of(self._fields["conditions"], "Accepted", "False")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright_operator.children import KINDS, child, clean_up, kind_of, shared_objects
+from trainwright_operator.children import child, clean_up, shared_objects
 
 from .child_specs import BACKENDS, child_spec, job
 
@@ -20,16 +20,6 @@ def test_a_backend_has_its_shared_objects(backend: str, kinds: list[str]) -> Non
     assert [manifest["kind"] for manifest in shared_objects(child_spec(backend))] == kinds
     with_keys = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}})
     assert [manifest["kind"] for manifest in shared_objects(with_keys)] == ["Secret", *kinds]
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_kind_is_known_without_building(backend: str) -> None:
-    assert child(child_spec(backend))["kind"] == kind_of(backend)
-    assert kind_of(backend, prepares=True) == "Job"
-
-
-def test_an_unknown_backend_which_only_an_invalid_job_has_counts_as_a_job() -> None:
-    assert kind_of("no such backend") == "Job"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -51,10 +41,3 @@ def test_cleaning_up_deletes_all_that_was_built_but_secrets(backend: str) -> Non
 
 def test_a_job_that_started_nothing_leaves_no_child() -> None:
     assert {found.kind for found in clean_up(job())} == {"ConfigMap", "NetworkPolicy", "Service"}
-
-
-def test_each_backend_belongs_to_one_kind_and_each_kind_to_one_key_of_its_spec() -> None:
-    backends = [backend for kind in KINDS.values() for backend in kind.backends]
-    keys = [kind.spec_key for kind in KINDS.values()]
-    assert len(set(backends)) == len(backends)
-    assert len(set(keys)) == len(keys)

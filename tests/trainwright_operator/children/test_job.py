@@ -8,7 +8,7 @@ import pytest
 from trainwright_operator.children import child, shared_objects
 from trainwright_operator.children.job import state_of_job
 
-from .child_specs import child_spec, container, sized, templates
+from .child_specs import child_spec, container, templates
 
 JOBS = ("local", "deepspeed", "horovod")
 
@@ -41,14 +41,6 @@ def test_a_task_of_a_model_is_one_pod_on_any_backend(backend: str) -> None:
     job = child(made)
     assert (job["kind"], set(job["spec"])) == ("Job", {"backoffLimit", "template"})
     assert {one["kind"] for one in shared_objects(made)} == {"ConfigMap"}
-
-
-@pytest.mark.parametrize("backend", ["deepspeed", "horovod"])
-@pytest.mark.parametrize(("workers", "per_pod", "pods"), [(1, 1, 1), (4, 1, 4), (4, 2, 2), (5, 2, 3)])
-def test_a_gang_starts_all_its_pods_at_once(backend: str, workers: int, per_pod: int, pods: int) -> None:
-    spec = child(child_spec(backend, resolved=sized(workers, per_pod)))["spec"]
-    assert spec["completionMode"] == "Indexed"
-    assert spec["completions"] == spec["parallelism"] == pods
 
 
 START, END = "2026-11-21T12:00:00Z", "2026-11-21T12:30:00Z"

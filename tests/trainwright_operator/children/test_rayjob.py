@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import json
-import re
-import shlex
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from trainwright_operator.children import child
-from trainwright_operator.children.rayjob import head_params, quoted, worker_params
+from trainwright_operator.children.rayjob import FIRST_CHARACTERS, LAST_CHARACTERS, state_of_ray_job
 
 from .child_specs import child_spec, container, sized, templates
 
@@ -76,39 +72,109 @@ def test_the_head_names_the_ports_that_kuberay_looks_for() -> None:
     assert {port["name"]: port["containerPort"] for port in ports} == {"gcs-server": 6379, "dashboard": 8265}
 
 
+START, RAN, END = "2026-11-21T12:00:00Z", "2026-11-21T12:20:00Z", "2026-11-21T12:30:00Z"
+EXITED = "Job entrypoint command failed with exit code 2, last available logs (truncated to 20,000 chars):\n"
+
+
+def of(deployment: str, job: str = "", **more: Any) -> dict[str, Any]:
+    return {"status": {"jobDeploymentStatus": deployment, "jobStatus": job, **more}}
+
+
 @pytest.mark.parametrize(
-    ("shares", "per_pod", "gpus", "params"),
+    ("raw", "state"),
     [
-        (None, 1, 0, {"num-cpus": "1", "num-gpus": "0"}),
-        (None, 4, 8, {"num-cpus": "4", "num-gpus": "4"}),
-        ({"CPU": 0.5, "GPU": 0.5}, 1, 8, {"num-cpus": "1", "num-gpus": "1"}),
-        ({"CPU": 1.5}, 3, 0, {"num-cpus": "5", "num-gpus": "0"}),
-        ({"CPU": 0}, 1, 0, {"num-cpus": "1", "num-gpus": "0"}),
-        ({"memory": 1000}, 2, 0, {"num-cpus": "2", "num-gpus": "0"}),
-        ({"ssd": 0.5}, 2, 0, {"num-cpus": "2", "num-gpus": "0", "resources": "'{\"ssd\": 1.0}'"}),
+        ({}, "pending"),
+        ({"status": {}}, "pending"),
+        (of("Initializing"), "pending"),
+        (of("Initializing", "RUNNING"), "pending"),
+        (of("Waiting"), "pending"),
+        (of("Retrying", "FAILED"), "pending"),
+        (of("Running"), "pending"),
+        (of("Running", "PENDING"), "pending"),
+        (of("Running", "RUNNING"), "running"),
+        (of("Running", "SUCCEEDED"), "running"),
+        (of("Running", "FAILED"), "running"),
+        (of("Complete", "SUCCEEDED"), "succeeded"),
+        (of("Complete", "STOPPED"), "failed"),
+        (of("Complete", "FAILED"), "failed"),
+        (of("Complete", ""), "failed"),
+        (of("Failed", "FAILED"), "failed"),
+        (of("Failed", "RUNNING"), "failed"),
+        (of("Failed", "SUCCEEDED"), "failed"),
+        (of("ValidationFailed"), "failed"),
+        (of("Suspending", "RUNNING"), "suspended"),
+        (of("Suspended"), "suspended"),
+        ({"spec": {"suspend": True}}, "suspended"),
+        ({"spec": {"suspend": True}, **of("Running", "RUNNING")}, "suspended"),
+        ({"spec": {"suspend": True}, **of("Complete", "SUCCEEDED")}, "succeeded"),
+        (of("a word of tomorrow", "RUNNING"), "pending"),
     ],
 )
-def test_a_node_offers_what_its_workers_need(
-    shares: dict[str, float] | None, per_pod: int, gpus: int, params: dict[str, str]
-) -> None:
-    trainer = {"resources_per_worker": shares} if shares else None
-    resolved = sized(8, per_pod, gpus)
-    # The profile mig-1g.5gb.me is one of those that KubeRay does not recognise as a GPU.
-    made = child_spec(
-        "ray", backend_keys={"trainer": trainer or {}}, resolved=resolved, gpuResourceName="nvidia.com/mig-1g.5gb.me"
-    )
-    assert worker_params(made) == params
+def test_a_ray_job_is(raw: dict[str, Any], state: str) -> None:
+    assert state_of_ray_job(raw).state == state
 
 
-def test_the_head_offers_nothing() -> None:
-    assert (head_params()["num-cpus"], head_params()["num-gpus"]) == ("0", "0")
+def test_a_user_s_mistake_is_read_from_the_message() -> None:
+    found = state_of_ray_job(of("Failed", "FAILED", reason="AppFailed", message=EXITED + "no column 'dep_dely'"))
+    assert (found.exit_code, found.reason) == (2, "AppFailed")
+    assert found.message.endswith("no column 'dep_dely'")
+    assert found.log_tail == found.message
 
 
-@settings(deadline=None)
-@given(st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1), st.integers(1, 9), max_size=3))
-def test_no_name_gets_out_of_its_quotes(resources: dict[str, Any]) -> None:
-    text = quoted(resources)
-    (word,) = shlex.split(text)
-    assert json.loads(word) == resources
-    inside = text[1:-1]
-    assert not re.search(r"[^A-Za-z0-9_.:/{}\", \\-]", inside)
+def test_the_loss_of_the_head_has_no_exit_code() -> None:
+    message = "Job submission has failed. Reason: BackoffLimitExceeded. Message: Job has reached the backoff limit"
+    found = state_of_ray_job(of("Failed", "RUNNING", reason="SubmissionFailed", message=message))
+    assert (found.state, found.exit_code, found.reason) == ("failed", None, "SubmissionFailed")
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("Job entrypoint command failed with exit code 75", 75),
+        ("Job entrypoint command failed with exit code -9, last available logs:\nx", 137),
+        ("Unexpected error occurred:\nmy own log: it failed with exit code 2", None),
+        ("failed with exit code many", None),
+        ("failed with exit code 99999999999999999999", None),
+        (None, None),
+    ],
+)
+def test_only_kuberays_own_line_shows_an_exit_code(message: str | None, code: int | None) -> None:
+    assert state_of_ray_job(of("Failed", "FAILED", message=message)).exit_code == code
+
+
+def test_a_stopped_job_has_a_reason_too() -> None:
+    assert state_of_ray_job(of("Complete", "STOPPED")).reason == "STOPPED"
+
+
+def test_it_started_when_ray_started_it() -> None:
+    times = {"startTime": START, "endTime": END, "rayJobInfo": {"startTime": RAN}}
+    found = state_of_ray_job(of("Complete", "SUCCEEDED", **times))
+    assert found.started == datetime(2026, 11, 21, 12, 20, tzinfo=UTC)
+    assert found.finished == datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
+    assert state_of_ray_job(of("Running", "RUNNING", startTime=START)).started == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("raw", [of("Initializing", startTime=START), of("Failed", "", startTime=START)])
+def test_waiting_for_room_is_no_start(raw: dict[str, Any]) -> None:
+    assert state_of_ray_job(raw).started is None
+
+
+def test_a_zero_time_is_none() -> None:
+    times = {"startTime": "0001-01-01T00:00:00Z", "endTime": None}
+    found = state_of_ray_job(of("Complete", "SUCCEEDED", **times))
+    assert (found.started, found.finished) == (None, None)
+
+
+def test_of_a_long_message_both_ends_are_kept() -> None:
+    message = EXITED + "x" * 20_000 + "the last words"
+    found = state_of_ray_job(of("Failed", "FAILED", message=message))
+    assert len(found.message) <= FIRST_CHARACTERS + LAST_CHARACTERS + 1
+    assert found.message.startswith(EXITED)
+    assert found.message.endswith("the last words")
+    assert found.exit_code == 2
+
+
+def test_a_secret_is_taken_out_of_a_message_before_that_is_cut_in_its_midst() -> None:
+    for before in range(LAST_CHARACTERS - 40, LAST_CHARACTERS):
+        message = EXITED + "x" * 20_000 + " password=hunter2-hunter2" + "." + " " * (before - 1)
+        assert "hunter2" not in state_of_ray_job(of("Failed", "FAILED", message=message)).message

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.children import child, kind_of, read_child
+from trainwright_operator.children import child, kind_for, read_child
 
 from .child_specs import BACKENDS, UID, child_spec, sized
 
@@ -26,7 +26,7 @@ def test_what_is_built_is_read_again(backend: str, named: bool) -> None:
         del raw["kind"], raw["apiVersion"]
     found = read_child(raw)
     assert found is not None
-    assert (found.kind, found.namespace, found.uid, found.job_uid) == (kind_of(backend), "teams", "u-1", UID)
+    assert (found.kind, found.namespace, found.uid, found.job_uid) == (kind_for(backend).name, "teams", "u-1", UID)
     assert (found.name, found.attempt, found.stage) == ("flights-1c9e2f7a-12-evaluate", 12, "evaluate")
     assert (found.state, found.deleting) == ("pending", False)
     assert found.created == datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -44,10 +44,10 @@ def test_an_event_says_what_of_whom_and_by_whom() -> None:
 
 def test_events_of_one_moment_keep_their_order_and_have_names_of_their_own() -> None:
     status = TrainingJobStatus(
-        conditions=[condition("Accepted", "True", "good"), condition("Fits", "False", "too large")],
+        conditions=[condition("Accepted", "True", "good"), condition("Suspended", "True", "too large")],
         attempts=[Attempt(number=1, create_time=CREATED)],
     )
-    assert [event["reason"] for event in recorded(FakeApi(), status)] == ["Accepted", "Fits", "Started"]
+    assert [event["reason"] for event in recorded(FakeApi(), status)] == ["Accepted", "Suspended", "Started"]
 
 
 def test_a_long_message_is_cut_in_bytes() -> None:

@@ -503,17 +503,6 @@ def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:
     assert (cluster.status.phase, cluster.status.retries) == ("Queued", None)
 
 
-def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
-    small = Node("small", True, False, {}, (), {"cpu": 1.0, "memory": 2.0**33, "pods": 110})
-    cluster = Cluster(spec=RAY, nodes=(small,))
-    cluster.settle()
-    assert cluster.condition("Fits") == ("False", "NoNodeFits")
-    assert [event.type for event in cluster.events if event.reason == "NoNodeFits"] == ["Warning"]
-    cluster.nodes = (replace(small, allocatable={"cpu": 64.0, "memory": 2.0**38, "pods": 110}),)
-    cluster.settle()
-    assert cluster.condition("Fits") == ("True", "Fits")
-
-
 def test_what_is_doubtful_of_an_accepted_spec_is_reported_by_its_event() -> None:
     """If the webhook is off, only this event reports the warning."""
     cluster = Cluster(warnings=("config.trainer.optimizer: not built yet: lbfgs; image mine:2 must have it",))

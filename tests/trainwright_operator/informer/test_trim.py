@@ -62,12 +62,6 @@ def test_what_others_know_of_a_job_that_waits_for_room() -> None:
     assert strip_job(queued(spec={"backend": {}})).waiting == Waiting(TIME, "u1", gang=False, trying=True)
 
 
-def test_one_that_no_node_could_hold_is_in_nobodys_way() -> None:
-    raw = queued()
-    raw["status"]["conditions"].append(condition("Fits", "False"))
-    assert strip_job(raw).waiting == Waiting(TIME, "u1", gang=True, trying=False)
-
-
 @pytest.mark.parametrize(
     "raw",
     [
@@ -116,7 +110,7 @@ def test_of_a_finished_job_what_cleans_it_up_is_kept_and_nobody_judges_it(kind: 
     raw = raw_job(condition("Started"), condition(kind), ttlSecondsAfterFinished=60, ttlPolicy="DeleteChildren")
     raw["metadata"]["deletionTimestamp"] = TIME
     stored = strip_job(raw)
-    assert (stored.finished, stored.waits_for_room) == (True, False)
+    assert stored.finished
     job = read_job(stored, unasked)
     assert (job.validation, job.raw, job.deleting) == (None, {}, True)
     assert (job.key, job.uid, job.resource_version, job.generation) == (("team", "flights"), "u1", "77", 2)
@@ -149,19 +143,6 @@ def test_only_an_end_that_can_be_read_is_one(conditions: list[Any], finished: bo
     assert finished == any(
         found.type in ("Complete", "Failed") and found.status == "True" for found in job.status.conditions or []
     )
-
-
-@pytest.mark.parametrize(
-    ("conditions", "waits"),
-    [
-        ([condition("Fits", "False")], True),
-        ([condition("Fits", "True")], False),
-        ([], False),
-        ([condition("Fits", "False"), condition("Failed")], False),
-    ],
-)
-def test_which_job_waits_for_room(conditions: list[Any], waits: bool) -> None:
-    assert strip_job(raw_job(*conditions)).waits_for_room == waits
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trainwright_operator.model.observed import Node, Taint
-from trainwright_operator.policies.node_matching import admitting, holds, requests
+from trainwright_operator.policies.node_matching import admitting
 
 NODE = Node("n", True, False, {"zone": "a", "gpus": "8"}, (), {"cpu": 4.0, "memory": 2.0**34, "pods": 110})
 
@@ -65,22 +65,3 @@ def test_taints_keep_pods_off(tolerations: list[dict[str, str]], admitted: bool)
 def test_nodes_that_are_not_ready_or_cordoned_are_left_out() -> None:
     cordoned, broken = Node("c", True, True, {}, (), {}), Node("b", False, False, {}, (), {})
     assert admitting({}, [cordoned, broken, NODE]) == (NODE,)
-
-
-def test_a_pod_asks_for_the_sum_of_its_containers_limits_where_nothing_is_requested() -> None:
-    pod = {
-        "containers": [
-            {"resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": 2, "nvidia.com/gpu": 1}}},
-            {"resources": {"requests": {"cpu": 1, "memory": "1Gi"}}},
-            {},
-        ]
-    }
-    assert requests(pod) == {"cpu": 1.5, "nvidia.com/gpu": 1.0, "memory": 2.0**30}
-
-
-@pytest.mark.parametrize(
-    ("asked", "count"),
-    [({"cpu": 1.5}, 2), ({"cpu": 4.0}, 1), ({"cpu": 4.1}, 0), ({"nvidia.com/gpu": 1.0}, 0), ({}, 110)],
-)
-def test_how_many_pods_an_empty_node_holds(asked: dict[str, float], count: int) -> None:
-    assert holds(NODE, asked) == count
