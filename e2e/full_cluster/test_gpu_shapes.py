@@ -68,7 +68,7 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
 def test_slices_are_given_as_gpus_are(gpus: FullCluster, namespace: str, bucket: Bucket) -> None:
     """A cache beside its data in S3 is filled before the GPU pods are created."""
     trainer = {"num_workers": 6, "resources_per_worker": {"CPU": 1, "GPU": 1}}
-    job = jobs.weather("sliced", bucket, type="ray", trainer=trainer)
+    job = jobs.weather("sliced", bucket, type="ray", processor={"type": "pandas"}, trainer=trainer)
     del job["spec"]["backend"]["cache_dir"]
     job["spec"] |= {"gpuResourceName": SLICE, "workersPerPod": "auto"}
     jobs.apply(gpus.kubectl, namespace, jobs.keys(gpus), job)

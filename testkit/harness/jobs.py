@@ -26,6 +26,7 @@ BACKENDS: Mapping[Kind, Mapping[str, Any]] = {
     "gpu": {
         "type": "ray",
         "cache_dir": "s3://data/cache",
+        "processor": {"type": "pandas"},
         "trainer": {"num_workers": 2, "resources_per_worker": {"GPU": 1}},
     },
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from testkit.harness.jobs import BACKENDS
 from testkit.harness.lifecycle import Lifecycle, User
 from testkit.harness.lifecycles import completes, does, fails, goes_with_its_children, is_stopped_for_good
 from testkit.harness.operators import FAST
@@ -62,6 +63,12 @@ STAGED = {
             [Succeed(before=RunForever())],
             is_stopped_for_good,
             {"activeDeadlineSeconds": 1},
+        ),
+        Lifecycle(
+            "a lost head while dask preprocesses",
+            [Succeed(before=LoseHead(after=0.1)), Succeed()],
+            completes,
+            {"backend": {**BACKENDS["gpu"], "processor": {"type": "dask"}}},
         ),
         Lifecycle("deleted while it preprocesses", [Succeed(before=RunForever())], is_deleted_while_it_preprocesses),
     )

@@ -16,6 +16,7 @@ from .simulation import SETTINGS, SPEC, UID, Cluster
 BACKEND = {
     "type": "ray",
     "cache_dir": "s3://data/cache",
+    "processor": {"type": "pandas"},
     "trainer": {"num_workers": 2, "resources_per_worker": {"GPU": 1}},
 }
 FIRST, SECOND = "flights-1c9e2f7a-1-preprocess", "flights-1c9e2f7a-1-train"
@@ -62,6 +63,15 @@ def test_cpus_come_before_gpus() -> None:
     assert (cluster.child.kind, cluster.child.name, cluster.status.child) == ("RayJob", SECOND, SECOND)
     assert "nvidia.com/gpu" in str(cluster.manifests[-1])
     assert cluster.status.attempt == 1
+
+
+def test_dask_prepares_the_data_in_a_cluster_of_cpus() -> None:
+    cluster = handed_on(backend={**BACKEND, "processor": {"type": "dask"}})
+    assert cluster.created == [FIRST, SECOND]
+    assert [manifest["kind"] for manifest in cluster.manifests[-2:]] == ["RayJob", "RayJob"]
+    assert "nvidia.com/gpu" not in str(cluster.manifests[-2])
+    assert "nvidia.com/gpu" in str(cluster.manifests[-1])
+    assert cluster.status.preprocessed.child == FIRST
 
 
 def test_what_is_done_now_can_be_read() -> None:

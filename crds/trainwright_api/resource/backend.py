@@ -44,10 +44,18 @@ BACKENDS: Mapping[str, Acts] = MappingProxyType(
 )
 
 
+DEFAULT_PROCESSOR: ProcessorName = "dask"
+
+
+def is_distributed(backend: str, processor: str) -> bool:
+    """Return True if this processor prepares the data in tasks on the nodes of the backend's cluster."""
+    return backend in BACKENDS and "processor" in BACKENDS[backend].sections and processor != "pandas"
+
+
 class Processor(Section):
     """Distributed preprocessing. Every library gives the same columns."""
 
-    type: ProcessorName = Field("dask", description="The data frame library: dask, modin or pandas.")
+    type: ProcessorName = Field(DEFAULT_PROCESSOR, description="The data frame library: dask, modin or pandas.")
     parallelism: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
         None, description="Partitions of the data set, at most one for each 65,536 rows, with dask. null: dask decides."
     )

@@ -234,7 +234,7 @@ class PodTemplate(RoleTemplate):
     head: RoleTemplate | None = Field(None, description="For the head of a Ray cluster, which runs the driver.")
     worker: RoleTemplate | None = Field(None, description="For pods with workers, also the pod of backend local.")
     submitter: RoleTemplate | None = Field(None, description="For the pod that submits a Ray job and follows its log.")
-    preprocess: RoleTemplate | None = Field(None, description="For the pod of the stage before training on GPUs.")
+    preprocess: RoleTemplate | None = Field(None, description="For the pods of the stage before training on GPUs.")
 
     def parts(self) -> Iterator[tuple[str, RoleTemplate]]:
         """Yield each part with its path, beginning with the overlay on every pod."""

@@ -24,7 +24,8 @@ def shared_objects(child_spec: ChildSpec) -> tuple[Manifest, ...]:
 
 def child(child_spec: ChildSpec) -> Manifest:
     """Return the manifest of the child of one attempt and stage."""
-    return kind_for(child_spec.backend, prepares=child_spec.prepares).build(child_spec)
+    processor = child_spec.spec.backend.processor.type if child_spec.prepares else None
+    return kind_for(child_spec.backend, processor=processor).build(child_spec)
 
 
 def clean_up(job: Job) -> tuple[Deletion, ...]:

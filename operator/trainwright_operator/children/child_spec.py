@@ -59,7 +59,7 @@ class ChildSpec:
 
     @property
     def prepares(self) -> bool:
-        """True for the stage before the task's own: one pod without GPUs, which fills the cache."""
+        """True for the stage before the task's own: pods without GPUs, which fill the cache."""
         return comes_before(self.stage, self.spec.task)
 
     @property

@@ -1,4 +1,4 @@
-"""The batch/v1 Job of one pod: for `local`, and for the preprocess stage of any backend.
+"""The batch/v1 Job of one pod: for `local`, and for the preprocess stage without a distributed processor.
 
 Only the operator retries: `backoffLimit: 0` and `restartPolicy: Never`. Kueue writes `suspend`. The operator implements
 the time to live itself, so the Job has no `ttlSecondsAfterFinished`.
@@ -42,17 +42,12 @@ def manifest(child_spec: ChildSpec, spec: dict[str, Any]) -> Manifest:
 def template(child_spec: ChildSpec, extra: Mapping[str, str]) -> dict[str, Any]:
     """Return the pod template of the training program. `extra`: further environment variables."""
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch(), volumes.shared_memory()]
-    resources = resources_of(child_spec)
+    resources = pod_resources.of_stage(child_spec)
     cpus = {environment.CPUS: str(pod_resources.cpus(child_spec, resources))}
     values = {**env.of_the_job(child_spec), **cpus, **extra}
     role: Role = "preprocess" if child_spec.prepares else "worker"
     made = container(child_spec, TRAINER, role, env=values, resources=resources, mounted=mounted, command=COMMAND)
     return pod(child_spec, made, role, mounted)
-
-
-def resources_of(child_spec: ChildSpec) -> dict[str, Any]:
-    """Return the requests and limits of the container."""
-    return pod_resources.of_preprocessing(child_spec) if child_spec.prepares else pod_resources.of_workers(child_spec)
 
 
 def state_of_job(raw: Mapping[str, Any]) -> State:

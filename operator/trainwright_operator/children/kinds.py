@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from trainwright_api.resource.backend import is_distributed
 from trainwright_operator.children.indexed_job import INDEXED_JOB
 from trainwright_operator.children.job import JOB
 from trainwright_operator.children.kind import ChildKind
@@ -18,12 +19,15 @@ RESOURCES: Mapping[str, Resource] = MappingProxyType({kind.name: kind.resource f
 """The resources of children, by the `kind` of their objects."""
 
 
-def kind_for(backend: str, *, prepares: bool = False) -> ChildKind:
-    """Return the kind that runs a backend. A Job runs the preprocess stage of any backend.
+def kind_for(backend: str, *, processor: str | None = None) -> ChildKind:
+    """Return the kind that runs a backend. `processor`: that of the preprocess stage; None for the stage of the task.
 
-    An unknown backend, which is no valid one, counts as `local`.
+    A Job of one pod preprocesses, unless the processor is distributed. An unknown backend, which is no valid one,
+    counts as `local`.
     """
-    return JOB if prepares else next((kind for kind in KINDS if backend in kind.backends), JOB)
+    if processor is not None and not is_distributed(backend, processor):
+        return JOB
+    return next((kind for kind in KINDS if backend in kind.backends), JOB)
 
 
 def kind_of(raw: Mapping[str, Any]) -> ChildKind | None:

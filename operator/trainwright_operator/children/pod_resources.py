@@ -18,6 +18,11 @@ from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.model.reading import amount
 
 
+def of_stage(child_spec: ChildSpec) -> dict[str, Any]:
+    """Return the resources of the container that does the work of the stage."""
+    return of_preprocessing(child_spec) if child_spec.prepares else of_workers(child_spec)
+
+
 def of_workers(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the resources of the container with workers, `podTemplate` included."""
     sized = [child_spec.spec.gpu_resource_name] if child_spec.has_trainer or child_spec.gpus_per_pod else []
@@ -25,7 +30,7 @@ def of_workers(child_spec: ChildSpec) -> dict[str, Any]:
 
 
 def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
-    """Return the resources of the preprocess stage: the CPUs of a pod of workers, and no devices of `podTemplate`.
+    """Return the resources of a pod of the preprocess stage: the CPUs of a pod of workers, no devices of `podTemplate`.
 
     All devices are dropped and not only GPUs: network adapters are as scarce, and on the same nodes.
     """

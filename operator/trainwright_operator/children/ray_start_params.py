@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 
+from trainwright_operator.children import pod_resources
 from trainwright_operator.children.child_spec import ChildSpec
 
 _INERT = re.compile(r"[A-Za-z0-9_.:/-]")
@@ -26,6 +27,8 @@ def head_params() -> dict[str, str]:
 
 def worker_params(child_spec: ChildSpec) -> dict[str, str]:
     """Return the workers' parameters. num-cpus is a whole number, at least 1 per pod: preprocessing tasks need it."""
+    if child_spec.prepares:
+        return {"num-cpus": str(pod_resources.cpus(child_spec, pod_resources.of_stage(child_spec))), "num-gpus": "0"}
     params = {
         "num-cpus": str(max(1, math.ceil(child_spec.cpus_per_pod))),
         "num-gpus": str(child_spec.gpus_per_pod),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
+from trainwright_api.resource.backend import DEFAULT_PROCESSOR
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Progress, Resolved
@@ -14,6 +17,7 @@ from trainwright_operator.children.kind import ChildKind
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import Child, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
+from trainwright_operator.model.reading import mapping, text
 from trainwright_operator.model.status_builder import StatusBuilder, current
 from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.policies.forbidden import refusal
@@ -106,18 +110,22 @@ class Context:
 
     def kind_of(self, attempt: Attempt) -> str:
         """The kind of the attempt's child, which may not exist yet."""
-        return kind_for(self._backend, prepares=self.prepares(attempt)).name
+        return self.preprocess_kind if self.prepares(attempt) else self.kind.name
 
     @property
     def preprocess_kind(self) -> str:
         """The kind of the children that preprocess."""
-        return kind_for(self._backend, prepares=True).name
+        processor = text(mapping(self._section, "processor").get("type")) or DEFAULT_PROCESSOR
+        return kind_for(self._backend, processor=processor).name
 
     @property
     def _backend(self) -> str:
-        backend = (self.job.raw.get("spec") or {}).get("backend")
-        word = backend.get("type") if isinstance(backend, dict) else None
-        return backend_of_pods(self.task, word if isinstance(word, str) else "local")
+        return backend_of_pods(self.task, text(self._section.get("type")) or "local")
+
+    @property
+    def _section(self) -> Mapping[str, Any]:
+        """The section `backend` as it is stored, which may be invalid."""
+        return mapping(self.job.raw, "spec", "backend")
 
     @property
     def is_queued_by_kueue(self) -> bool:

@@ -18,7 +18,16 @@ def test_what_a_kind_builds_is_of_that_kind(backend: str, named: bool) -> None:
     if not named:  # as in the items of a list
         del made["kind"]
     assert kind_of(made) is kind_for(backend)
-    assert kind_for(backend, prepares=True) is kind_for("local")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("processor", ["pandas", "dask", "modin"])
+def test_the_kind_of_the_preprocess_stage_follows_from_the_processor(backend: str, processor: str) -> None:
+    is_distributed = backend == "ray" and processor != "pandas"
+    assert kind_for(backend, processor=processor) is kind_for("ray" if is_distributed else "local")
+    if backend == "ray":
+        made = child(child_spec(backend, stage="preprocess", backend_keys={"processor": {"type": processor}}))
+        assert made["kind"] == kind_for(backend, processor=processor).name
 
 
 def test_an_unknown_backend_which_only_an_invalid_job_has_counts_as_a_job() -> None:

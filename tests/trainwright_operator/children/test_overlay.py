@@ -196,7 +196,7 @@ def test_the_part_for_preprocessing_reaches_its_pod() -> None:
     given = {"nodeSelector": {"all": "x"}, "preprocess": {"nodeSelector": {"pool": "cpu"}}}
     gpu = {"worker": {"nodeSelector": {"pool": "gpu"}, "resources": {"limits": {"memory": "9Gi", GPU: 1}}}}
     made = child_spec("ray", stage="preprocess", podTemplate={**given, **gpu})
-    template = templates(made)["trainer"]
+    template = templates(made)["worker"]
     assert template["spec"]["nodeSelector"] == {"all": "x", "pool": "cpu"}
     assert container(template)["resources"] == {"requests": {"cpu": "1"}}
 

@@ -1,4 +1,5 @@
-"""The child of the preprocess stage, before GPUs are reserved: a Job of one pod, with every backend."""
+"""The child of the preprocess stage, before GPUs are reserved: a Job of one pod, or a RayJob for a processor that is
+distributed."""
 
 from __future__ import annotations
 
@@ -14,10 +15,16 @@ TRAINER = {"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1, "ssd":
 WITH_GPUS = ("ray", "deepspeed", "horovod")
 
 
-def before(backend: str = "ray", stage: str = "preprocess", **spec: Any) -> ChildSpec:
-    return child_spec(
-        backend, stage=stage, backend_keys={"trainer": TRAINER}, resolved=sized(4, per_pod=2, gpus=4), **spec
-    )
+def before(backend: str = "ray", stage: str = "preprocess", processor: str = "pandas", **spec: Any) -> ChildSpec:
+    keys = {"trainer": TRAINER, **({"processor": {"type": processor}} if backend == "ray" else {})}
+    return child_spec(backend, stage=stage, backend_keys=keys, resolved=sized(4, per_pod=2, gpus=4), **spec)
+
+
+def cluster(**spec: Any) -> dict[str, Any]:
+    made = child(before(processor="dask", **spec))
+    assert (made["kind"], made["metadata"]["name"]) == ("RayJob", "flights-1c9e2f7a-1-preprocess")
+    found: dict[str, Any] = made["spec"]["rayClusterSpec"]
+    return found
 
 
 @pytest.mark.parametrize("backend", WITH_GPUS)
@@ -64,8 +71,32 @@ def test_it_goes_where_the_users_overlay_sends_every_pod() -> None:
     assert "/cache" in {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
 
 
-def test_kueue_queues_it_too() -> None:
-    labels = child(before(queueName="gpus"))["metadata"]["labels"]
+def test_dask_has_a_ray_cluster_of_cpus() -> None:
+    """As many pods as training, with their CPUs and no device, also of the job's template."""
+    asked = {"limits": {"nvidia.com/gpu": 8, "rdma/ib": 1, "memory": "64Gi"}, "requests": {"rdma/ib": 1}}
+    found = cluster(podTemplate={"resources": asked})
+    (group,) = found["workerGroupSpecs"]
+    assert (group["replicas"], group["minReplicas"], group["maxReplicas"]) == (2, 2, 2)
+    assert group["rayStartParams"] == {"num-cpus": "4", "num-gpus": "0"}
+    assert container(group["template"])["resources"] == {"requests": {"cpu": "4"}, "limits": {"memory": "64Gi"}}
+    variables = env(group["template"])
+    assert (variables["NVIDIA_VISIBLE_DEVICES"], variables["CUDA_VISIBLE_DEVICES"]) == ("void", "")
+    assert "nvidia.com" not in str(found)
+    assert env(found["headGroupSpec"]["template"])["TRAINWRIGHT_STAGE"] == "preprocess"
+
+
+def test_the_part_preprocess_of_the_template_sizes_the_pods_of_that_cluster() -> None:
+    own = {"resources": {"limits": {"cpu": "7", "memory": "9Gi"}}, "nodeSelector": {"pool": "cpu"}}
+    found = cluster(podTemplate={"preprocess": own, "worker": {"nodeSelector": {"pool": "gpu"}}})
+    (group,) = found["workerGroupSpecs"]
+    assert group["rayStartParams"]["num-cpus"] == "7"
+    assert container(group["template"])["resources"] == {"limits": {"cpu": "7", "memory": "9Gi"}}
+    assert group["template"]["spec"]["nodeSelector"] == {"pool": "cpu"}
+
+
+@pytest.mark.parametrize("processor", ["pandas", "dask"])
+def test_kueue_queues_it_too(processor: str) -> None:
+    labels = child(before(processor=processor, queueName="gpus"))["metadata"]["labels"]
     assert labels["kueue.x-k8s.io/queue-name"] == "gpus"
     assert labels["trainwright.dev/stage"] == "preprocess"
 
@@ -73,3 +104,4 @@ def test_kueue_queues_it_too() -> None:
 @pytest.mark.parametrize("backend", WITH_GPUS)
 def test_what_all_children_share_is_the_same_for_both_stages(backend: str) -> None:
     assert shared_objects(before(backend)) == shared_objects(before(backend, stage="train"))
+    assert shared_objects(before(processor="dask")) == shared_objects(before(processor="dask", stage="train"))

@@ -10,6 +10,7 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.job.job import read_job
 from trainwright_trainer.job.options import Options
+from trainwright_trainer.job.pod import Pod
 
 
 @pytest.fixture
@@ -75,6 +76,22 @@ def test_a_file_that_names_its_model(workplace):
     workplace.data(json.dumps({"dataset": "data.csv", "task": "predict", "model": "mine"}), name="p.yaml")
     job = read_job(None, Path("p.yaml"), Options())
     assert (job.task, str(job.model), str(job.output)) == ("predict", "mine", "out/p")
+
+
+@pytest.mark.parametrize(
+    ("processor", "pod", "on_ray"),
+    [
+        ("dask", None, True),
+        ("pandas", None, False),
+        ("dask", Pod(1, "preprocess", ray_version="2.60.0"), True),
+        ("dask", Pod(1, "preprocess"), False),  # the pod of task preprocess is not one of a cluster
+    ],
+)
+def test_preprocess_is_distributed_where_processor_and_place_allow_it(workplace, processor, pod, on_ray):
+    path = workplace.job(lambda job: job.update(backend={"type": "ray", "processor": {"type": processor}}))
+    job = read_job("preprocess", Path(path), Options(), pod=pod)
+    assert job.prepares_on_ray == on_ray
+    assert bool(job.notices) != on_ray
 
 
 def test_text_stands_for_a_file(workplace):

@@ -177,14 +177,6 @@ def test_asked_to_stop_while_the_data_are_read_it_ends_there(attempts, monkeypat
     assert not (attempts.run / "attempts/1/start.json").exists()
 
 
-@pytest.mark.parametrize(("processor", "is_told"), [({}, True), ({"type": "pandas"}, False)])
-def test_the_stage_before_tells_that_pandas_takes_the_place_of_dask(attempts, processor, is_told):
-    attempts.workplace.job(lambda job: job.update(backend={"type": "ray", "cache_dir": "c", "processor": processor}))
-    assert attempts.end(stage="preprocess").outcome == "done"
-    line = "this stage runs in one pod: pandas prepares the data, to the same columns as dask on a cluster"
-    assert (line in attempts.printed) == is_told
-
-
 def test_the_stage_before_fills_the_cache_and_no_more(attempts):
     attempts.workplace.job(lambda job: job.update(backend={"cache_dir": "cache"}))
     outcome = attempts.end(stage="preprocess")

@@ -13,10 +13,10 @@ from trainwright_api.checks.validate import Options as Over
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes
-from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.backend import Backend, is_distributed
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import HYPEROPT, TrainingJob, TrainingJobSpec
-from trainwright_api.resource.stages import comes_before
+from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
@@ -74,6 +74,8 @@ class Job:
     """The line about the weights that the model takes from the source. It is set when the model is made."""
     launcher: str = ""
     """The program that has started the processes of the run, if the user has started it."""
+    prepares_on_ray: bool = False
+    """True if the task preprocess uses a Ray cluster: with processor dask or modin, but not in a single pod."""
 
     @property
     def spec(self) -> TrainingJobSpec:
@@ -135,14 +137,15 @@ def read_job(
         workers=given or _workers(loaded.declared, world),
         text=_current_text(loaded),
         notices=(
-            *(*loaded.notices, *_idle_search(spec), *_in_one_process(spec)),
-            *(*_in_one_pod(spec, pod), *idle_keys(spec.backend, stored)),
+            *(*loaded.notices, *_idle_search(spec), *_in_one_process(spec, pod)),
+            *idle_keys(spec.backend, stored),
         ),
         attempt=pod.attempt if pod else None,
         uid=pod.uid if pod else None,
         given_workers=given,
         cpus=pod.cpus if pod else None,
         source=source_of(spec.resume_from, config, keys.artifacts) if spec.resume_from and config else None,
+        prepares_on_ray=_prepares_on_ray(spec, pod),
     )
 
 
@@ -173,20 +176,18 @@ def _idle_search(spec: TrainingJobSpec) -> list[str]:
     return [f"config.hyperopt does not act with task {spec.task}: trainwright hyperopt searches"]
 
 
-def _in_one_process(spec: TrainingJobSpec) -> list[str]:
-    if spec.backend.type == "local" or spec.task not in (*TASKS_OF_A_MODEL, "preprocess"):
+def _prepares_on_ray(spec: TrainingJobSpec, pod: Pod | None) -> bool:
+    """True if the processor is distributed, and the process is no pod or one of a Ray cluster."""
+    return is_distributed(spec.backend.type, spec.backend.processor.type) and (pod is None or bool(pod.ray_version))
+
+
+def _in_one_process(spec: TrainingJobSpec, pod: Pod | None) -> list[str]:
+    alone = spec.task in TASKS_OF_A_MODEL or (spec.task == PREPROCESS and not _prepares_on_ray(spec, pod))
+    if spec.backend.type == "local" or not alone:
         return []
     return [
         f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"
     ]
-
-
-def _in_one_pod(spec: TrainingJobSpec, pod: Pod | None) -> list[str]:
-    """The notice for the stage before training, which the operator runs in one pod."""
-    word = spec.backend.processor.type
-    if pod is None or not comes_before(pod.stage, spec.task) or spec.backend.type != "ray" or word == "pandas":
-        return []
-    return [f"this stage runs in one pod: pandas prepares the data, to the same columns as {word} on a cluster"]
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.data.cache_lookup import own
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import Prepared
@@ -11,6 +14,21 @@ from trainwright_trainer.data.source import DataSource
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.source import ModelSource
+
+
+@dataclass(frozen=True)
+class FilledCache:
+    """The cache after preprocessing: one line about it, and the notices."""
+
+    line: str
+    notices: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: Prepared) -> FilledCache:
+        """Waits until the cache is written."""
+        notices = (*data.notices, *data.finish())
+        state = "was there" if data.cache_hit else "written"
+        return cls(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}", notices)
 
 
 def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:

@@ -19,7 +19,6 @@ from trainwright_trainer.backends.machine import gpus_of_this_machine, processes
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.backends.workers import on_workers
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.errors import AlreadyDone, Outcome
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job, read_job
@@ -33,7 +32,7 @@ from trainwright_trainer.runtime.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.existing_run import existing_run
-from trainwright_trainer.tasks.job_data import prepare_data
+from trainwright_trainer.tasks.job_data import FilledCache, prepare_data
 from trainwright_trainer.tasks.result import Result, TaskSummary
 
 
@@ -185,12 +184,18 @@ def _predict_test_rows(job: Job, console: Console, stop: StopRequest | None) -> 
 
 def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     with _ending_at_once(stop):
-        data = prepare_data(job)
-        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
-    state = "was there" if data.cache_hit else "written"
-    summary = TaskSummary(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
+        filled = _filled_on_ray(job, console) if job.prepares_on_ray else FilledCache.of(prepare_data(job))
+        console.log_notices(filled.notices, Path(job.dataset).name)
+    summary = TaskSummary(filled.line)
     console.log(summary.line)
     return summary
+
+
+def _filled_on_ray(job: Job, console: Console) -> FilledCache:
+    settle(os.environ)
+    from trainwright_trainer.tasks.preprocess_on_ray import fill_on_ray
+
+    return fill_on_ray(job, console)
 
 
 def _hyperopt(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:

@@ -173,12 +173,15 @@ def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
 
 
 def test_the_example_of_the_documents_prepares_with_dask(workplace, address):
-    """The cache holds the entries of a run on one machine, byte for byte."""
+    """The cache holds the entries of a run on one machine, byte for byte. The stage before training fills it."""
     run = Run(workplace, address)
     job = workplace.job(lambda job: job.update(backend={"type": "ray", "processor": {"type": "dask"}}))
-    process = run.start("train", job, "--output", "ray")
-    out, err = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, (out, err)
+    for arguments, line in ((["preprocess", job], " written"), (["train", job, "--output", "ray"], "cache hit")):
+        process = run.start(*arguments)
+        out, err = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0, (out, err)
+        assert line in out
+        assert "runs in this process alone" not in out
     cached = entries(run.folder)
     shutil.rmtree(run.folder / ".trainwright_cache")
     workplace.done("train", job, "--backend", "local", "--output", "here")

@@ -16,7 +16,7 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as ProcessorSection
-from trainwright_trainer.backends.ray import processors
+from trainwright_trainer.backends.ray import one_node, processors
 from trainwright_trainer.frames.pandas import PandasProcessor
 
 SECONDS = 240
@@ -25,6 +25,7 @@ SECONDS = 240
 PROGRAM = """
 import json, os, signal, sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from trainwright_trainer.backends.ray.environment import settle
@@ -34,7 +35,9 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as Section
 from trainwright_trainer.backends.ray.processors import processor_of
+from trainwright_trainer.backends.ray.one_node import on_one_node
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.errors import EnvironmentFailure
 
 folder = Path(sys.argv[1])
 config = resolve(ModelConfig.model_validate_json(sys.argv[2]))
@@ -76,6 +79,24 @@ def found(name, section, dies=None):
     return {"columns": columns, "statistics": json.dumps(data.statistics), "key": data.cache_key,
             "notices": data.notices, "blocks": cleaned, "driver": os.getpid()}
 
+def killed_once(marker):
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def refused():
+    raise Mistakes.one("dataset", "is not there")
+
+
+def raised(work, retries):
+    try:
+        return on_one_node(work, retries)
+    except (Mistakes, EnvironmentFailure) as error:
+        return f"{type(error).__name__}: {error}"
+
+
 os.chdir(folder)
 for attempt in range(3):
     try:
@@ -88,6 +109,8 @@ answers = {
     "dask": found("dask", {"type": "dask"}),
     "persist": found("persist", {"type": "dask", "persist": False}),
     "killed": found("killed", {"type": "dask", "parallelism": 4}, dies=2 * 65_536),
+    "one node": {"killed": raised(partial(killed_once, folder / "first"), 1), "driver": os.getpid(),
+                 "lost": raised(partial(killed_once, folder / "second"), 0), "refused": raised(refused, 1)},
 }
 ray.shutdown()
 (folder / "answers.json").write_text(json.dumps(answers))
@@ -148,6 +171,14 @@ def test_a_killed_process_is_replaced(answers):
     assert sorted(by_block) == list(range(0, ROWS, 65_536))
 
 
+def test_a_function_on_one_node_is_called_again_after_its_process_was_killed(answers):
+    found = answers["one node"]
+    assert isinstance(found["killed"], int)
+    assert found["killed"] != found["driver"]
+    assert found["lost"].startswith("EnvironmentFailure: a process on the cluster was lost, and no retry is left: ")
+    assert found["refused"] == "Mistakes: dataset: is not there"
+
+
 def test_the_section_chooses_the_processor_and_its_options(monkeypatch):
     one, two = "1" * 56, "2" * 56
     nodes = [
@@ -156,7 +187,7 @@ def test_the_section_chooses_the_processor_and_its_options(monkeypatch):
         {"NodeID": one, "Alive": True, "Resources": {"CPU": 4.0}},
         {"NodeID": two, "Alive": True, "Resources": {"CPU": 3.5, "GPU": 1.0}},
     ]
-    monkeypatch.setattr(processors.ray, "nodes", lambda: nodes)
+    monkeypatch.setattr(one_node.ray, "nodes", lambda: nodes)
     default = processors.processor_of(ProcessorSection())
     assert (default.tasks, default.parallelism, default.persist) == (7, None, True)
     places = [default.start_options(number)["ray_remote_args"]["scheduling_strategy"].node_id for number in range(3)]

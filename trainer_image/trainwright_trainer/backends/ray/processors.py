@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-import ray
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as ProcessorSection
+from trainwright_trainer.backends.ray.one_node import nodes_with_cpus
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
@@ -42,12 +42,11 @@ def _dask(section: ProcessorSection) -> Processor:
 
     from trainwright_trainer.frames.dask import DaskProcessor
 
-    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes if node["Alive"]}
+    cpus = nodes_with_cpus()
     return DaskProcessor(
         {"scheduler": ray_dask_get},
         tasks=max(sum(cpus.values()), 1),
-        start_options=_Placed(tuple(node for node, count in cpus.items() if count)),
+        start_options=_Placed(tuple(cpus)),
         parallelism=section.parallelism,
         persist=section.persist,
         lost=(RayError,),

@@ -1,0 +1,75 @@
+"""Dask prepares the data of a job on a Ray cluster of CPUs, before the job asks for GPUs.
+
+The node reports GPUs that it does not have, so the job is deleted when its second stage begins.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from testkit.full_cluster import jobs, objects
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import FullCluster
+from testkit.full_cluster.laptop import Laptop
+from testkit.full_cluster.objects import condition, one, several, until
+
+GPUS = {"nvidia.com/gpu": "2"}
+
+
+@pytest.fixture
+def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
+    return Laptop.make(tmp_path, full_cluster.s3)
+
+
+def test_dask_fills_the_cache_in_pods_as_one_process_does(
+    operator: FullCluster, namespace: str, bucket: Bucket, laptop: Laptop
+) -> None:
+    kubectl = operator.kubectl
+    job = jobs.on_ray("prepared", bucket)
+    job["spec"]["backend"]["trainer"]["resources_per_worker"] = {"CPU": 1, "GPU": 1}
+    jobs.apply(kubectl, namespace, jobs.keys(operator))
+    with objects.given(operator, GPUS):
+        jobs.apply(kubectl, namespace, job)
+        first = until(
+            lambda: one(kubectl, namespace, "tj", "prepared"),
+            lambda seen: condition(seen, "Running").get("reason") == "Preprocessing",
+            seconds=300,
+            what="the first stage",
+        )
+        attempt = first["status"]["attempts"][0]
+        assert (attempt["number"], attempt["stage"]) == (1, "preprocess")
+        [ray_job] = several(kubectl, namespace, "rayjobs")
+        assert ray_job["metadata"]["name"] == attempt["child"]
+        pods = several(kubectl, namespace, "pods", "ray.io/is-ray-node=yes")
+        assert sorted(pod["metadata"]["labels"]["ray.io/node-type"] for pod in pods) == ["head", "worker", "worker"]
+        assert [devices(pod["spec"]) for pod in pods] == [{}, {}, {}]
+        second = until(
+            lambda: one(kubectl, namespace, "tj", "prepared"),
+            lambda seen: seen["status"]["attempts"][0]["stage"] == "train",
+            seconds=300,
+            what="the second stage",
+        )
+        assert second["status"]["preprocessed"]["child"] == attempt["child"]
+        kubectl("delete", f"-n={namespace}", "tj", "prepared")
+
+    here = {name: job["spec"][name] for name in ("dataset", "config")}
+    backend = {"type": "local", "cache_dir": bucket.uri("of-the-laptop")}
+    (laptop.folder / "here.yaml").write_text(json.dumps({**here, "backend": backend}))
+    laptop.trainwright("preprocess", "here.yaml")
+    assert entries(bucket, "cache") == entries(bucket, "of-the-laptop") != {}
+
+
+def devices(spec: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the limits of devices of a pod."""
+    limits = spec["containers"][0].get("resources", {}).get("limits", {})
+    return {name: amount for name, amount in limits.items() if "/" in name}
+
+
+def entries(bucket: Bucket, cache: str) -> Mapping[str, bytes]:
+    """Return the columns and statistics of a cache."""
+    kinds = (f"{cache}/features/", f"{cache}/statistics/")
+    return {key.removeprefix(cache): bucket.read(key) for key in bucket.keys(f"{cache}/") if key.startswith(kinds)}

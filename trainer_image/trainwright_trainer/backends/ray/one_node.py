@@ -1,0 +1,57 @@
+"""Run a function on one node of a Ray cluster, beside the tasks that it starts itself."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import ray
+from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from trainwright_trainer.errors import EnvironmentFailure, Outcome
+
+T = TypeVar("T")
+
+
+def nodes_with_cpus() -> dict[str, int]:
+    """The CPUs of each living node that has some, by its id. The head of a cluster has none, and little memory."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes if node["Alive"]}
+    return {node: count for node, count in cpus.items() if count}
+
+
+def on_one_node(work: Callable[[], T], retries: int) -> T:
+    """The result of `work`, from a process on a node with CPUs. If the process is lost, it is called again, at most
+    `retries` times. Raises the exceptions of `work`, and `EnvironmentFailure` if no retry is left.
+    """
+    node = next(iter(nodes_with_cpus()), ray.get_runtime_context().get_node_id())
+    where = NodeAffinitySchedulingStrategy(node, soft=True)
+    remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
+    task = remote(num_cpus=0, max_retries=retries, scheduling_strategy=where)(_ended)
+    try:
+        end: T | Outcome = ray.get(task.remote(partial(_in_folder, os.getcwd(), work)))
+    except RayError as error:
+        line = str(error).partition("\n")[0]
+        raise EnvironmentFailure(f"a process on the cluster was lost, and no retry is left: {line}") from error
+    if isinstance(end, Outcome):
+        raise end.error()
+    return end
+
+
+def _in_folder(folder: str, work: Callable[[], T]) -> T:
+    """Relative paths start at the driver's folder, if the node has it."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    return work()
+
+
+def _ended(work: Callable[[], T]) -> T | Outcome:
+    """An exception is a result, because Ray does not carry each exception unchanged."""
+    try:
+        return work()
+    except Exception as error:  # the outermost edge of this process
+        return Outcome.of(error, traceback.format_exc().splitlines())

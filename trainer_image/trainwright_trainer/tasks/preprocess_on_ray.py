@@ -1,0 +1,36 @@
+"""The task preprocess on a Ray cluster, with the processor of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from trainwright_api.resource.backend import BackendTrainer
+from trainwright_api.resource.backend import Processor as ProcessorSection
+from trainwright_trainer.backends.ray.cluster import cluster
+from trainwright_trainer.backends.ray.one_node import on_one_node
+from trainwright_trainer.backends.ray.processors import check_processor, processor_of
+from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.frames.interface import Processor
+from trainwright_trainer.frames.pandas import reading_with
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
+from trainwright_trainer.tasks.job_data import FilledCache, prepare_data
+
+
+def fill_on_ray(job: Job, console: Console) -> FilledCache:
+    """Fill the cache. The work is done on a node with CPUs, because the head of a cluster has little memory.
+
+    Raises `Mistakes` before anything starts, if the library of the processor is not installed.
+    """
+    check_processor(job.spec.backend.processor)
+    section = job.spec.backend.trainer
+    without_gpus = BackendTrainer(use_gpu=False, max_retries=section.max_retries)
+    with cluster(without_gpus, 1, alone=job.attempt is not None, log=console.log):
+        return on_one_node(partial(_filled, job, processor_of), section.max_retries)
+
+
+def _filled(job: Job, make: Callable[[ProcessorSection], Processor]) -> FilledCache:
+    threads = job.options.threads or asked_threads(first_environment()) or usable_cpus()
+    with reading_with(threads):
+        return FilledCache.of(prepare_data(job, make(job.spec.backend.processor)))
