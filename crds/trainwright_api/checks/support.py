@@ -32,6 +32,7 @@ _TORCHVISION = (
     *("mobilenetv2", "mobilenetv3", "regnet", "resnet", "resnext", "shufflenet_v2", "squeezenet", "swin_transformer"),
     *("vgg", "vit", "wide_resnet"),
 )
+_TIMM = ("timm", "caformer", "convformer", "poolformer", "convnextv2")
 ENCODERS: Mapping[str, tuple[str, ...]] = {
     "number": _DENSE,
     "binary": _DENSE,
@@ -42,7 +43,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "bag": ("embed",),
     "sequence": _SEQUENCE,
     "text": (*_SEQUENCE, *_PRETRAINED),
-    "image": ("stacked_cnn", "mlp_mixer", *_TORCHVISION),
+    "image": ("stacked_cnn", "mlp_mixer", *_TORCHVISION, *_TIMM),
 }
 COMBINERS = (
     "concat",
@@ -249,6 +250,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "recurrent_activation",
     ),
     "TorchvisionEncoder": ("saved_weights_in_checkpoint",),
+    "AnyTimmEncoder": ("saved_weights_in_checkpoint",),
     "TokensEncoder": (
         "vocab",
         "embeddings_on_cpu",

@@ -38,7 +38,8 @@ _TRIED: Mapping[str, str] = {
     "text": "of a library's model, the tests make tiny ones with random weights and load them from folders: frozen, "
     "trained, with an adapter (bert, gpt2), saved and read again. Weights of the hub were not tried. Of the others, "
     + _OWN,
-    "image": "the tests train on small images and read saved models. Weights of torchvision's server were not tried.",
+    "image": "the tests train on small images and read saved models. Weights of torchvision's server and of the hub "
+    "were not tried.",
 }
 """What was tried of the encoders of a type, if it is not `_OWN`."""
 _NOTES: Mapping[str, str] = {
@@ -57,7 +58,7 @@ _SIZES = (
         "n_heads",
         "num_heads",
     ),
-    *("num_steps", "size", "output_size", "vocab_size", "model_variant"),
+    *("num_steps", "size", "output_size", "vocab_size", "model_variant", "model_name"),
 )
 """The options that decide the number of parameters, in the order of the page."""
 _HEAD = "| name | what it is | default sizes | options |\n|---|---|---|---|\n"

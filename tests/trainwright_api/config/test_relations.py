@@ -81,6 +81,12 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         "augmentation changes the images in each epoch",
     ),
     (
+        "a model of another family",
+        config([("p", "image", {"encoder": {"type": "caformer", "model_name": "resnet18"}})]),
+        "input_features.0.encoder.model_name",
+        "is no caformer",
+    ),
+    (
         "same name twice",
         config([("a", "number"), ("a", "text")]),
         "input_features.1.name",

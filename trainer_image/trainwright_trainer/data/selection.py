@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from trainwright_api.config.encoders.timm import AnyTimmEncoder
 from trainwright_trainer.data.rows import IMAGE_BLOCK_ROWS
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.registry import feature_type
+from trainwright_trainer.features.timm_models import timm_model
 
 _UNBUILT = ("global_max_sequence_length",)
 CODED = ("category", "binary")
@@ -32,7 +34,19 @@ def features_of(config: Any, *, targets: bool = True) -> list[Feature]:
 
 def _feature(item: Any, is_target: bool, path: str) -> Feature:
     feature_type(item.type, path)
-    return Feature(item.name, item.column or item.name, item.type, is_target, item.preprocessing, path)
+    preprocessing = item.preprocessing if is_target else _preprocessing(item, f"{path}.encoder")
+    return Feature(item.name, item.column or item.name, item.type, is_target, preprocessing, path)
+
+
+def _preprocessing(item: Any, path: str) -> Any:
+    """The preprocessing of an input. An image takes the size of its pretrained weights, unless the file gives one."""
+    section, encoder = item.preprocessing, item.encoder
+    if not isinstance(encoder, AnyTimmEncoder) or not encoder.use_pretrained:
+        return section
+    if section.height is not None or section.width is not None:
+        return section
+    height, width = timm_model(encoder.model_name, path).size
+    return section.model_copy(update={"height": height, "width": width})
 
 
 def refuse_unbuilt_preprocessing(preprocessing: Any) -> None:

@@ -16,6 +16,7 @@ from trainwright_trainer.encoders.image_types import IMAGE_TYPES
 from trainwright_trainer.encoders.pretrained import PRETRAINED_TYPES
 from trainwright_trainer.encoders.sequence_types import SEQUENCE_TYPES
 from trainwright_trainer.encoders.set import SetEmbedded
+from trainwright_trainer.encoders.timm import TIMM_TYPES
 from trainwright_trainer.encoders.torchvision import TORCHVISION_TYPES
 
 ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
@@ -35,7 +36,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("bag", "embed"): SetEmbedded,
     **{(kind, word): build for kind in ("sequence", "text") for word, build in SEQUENCE_TYPES.items()},
     **{("text", word): build for word, build in PRETRAINED_TYPES.items()},
-    **{("image", word): build for word, build in {**IMAGE_TYPES, **TORCHVISION_TYPES}.items()},
+    **{("image", word): build for word, build in {**IMAGE_TYPES, **TORCHVISION_TYPES, **TIMM_TYPES}.items()},
 }
 
 

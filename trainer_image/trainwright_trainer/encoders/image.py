@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,34 +10,43 @@ from torch import nn
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
-from trainwright_trainer.layers.image_batch_norm import share_norms
+from trainwright_trainer.layers.image_batch_norm import for_no_rows, share_norms
 from trainwright_trainer.layers.initializers import Initialized
 from trainwright_trainer.layers.library_model import InitialValues, Tensors, emptied, made_aside
 from trainwright_trainer.loader.layout import image_size
 
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-"""Mean and standard deviation of each channel of ImageNet, of pixels from 0 to 1."""
+Scale = tuple[Sequence[float], Sequence[float]]
+"""Mean and standard deviation of each channel, of pixels from 0 to 1."""
 
 
 class Pixels(nn.Module):
-    """uint8 [rows, channels, height, width] → floats from 0 to 1, or standardized ones."""
+    """uint8 [rows, channels, height, width] → floats from 0 to 1, or standardized ones.
+
+    `scale`: that of pretrained weights, for images that the file does not standardize.
+    """
 
     mean: torch.Tensor
     std: torch.Tensor
 
-    def __init__(self, feature: EncoderInput) -> None:
+    def __init__(self, feature: EncoderInput, scale: Scale | None = None) -> None:
         super().__init__()
         self.size = image_size(feature.statistics)
         channels = self.size[0]
-        mean, std = ((0.0,) * channels, (1.0,) * channels)
         if feature.statistics["standardize"] == "imagenet1k":
-            mean, std = _IMAGENET
+            scale = _IMAGENET
+        mean, std = (_of_channels(each, channels) for each in scale or ((0.0,), (1.0,)))
         for name, values in (("mean", mean), ("std", std)):
             column = torch.tensor(values, device="cpu").reshape(-1, 1, 1)
             self.register_buffer(name, column, persistent=False)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         return (images.to(self.mean.dtype) / 255 - self.mean) / self.std
+
+
+def _of_channels(values: Sequence[float], channels: int) -> Sequence[float]:
+    """The values; their mean for each channel, if there are other channels."""
+    return values if len(values) == channels else [sum(values) / len(values)] * channels
 
 
 def check_size(config: Any, feature: EncoderInput) -> None:
@@ -60,11 +69,15 @@ class LibraryEncoder(Encoder, Initialized):
         feature: EncoderInput,
         make: Callable[[], nn.Module],
         stored: Callable[[], Tensors] | None = None,
+        scale: Scale | None = None,
     ) -> None:
-        """`stored`: reads the pretrained weights; None: the library's random values. Raises `Mistakes`."""
+        """`stored`: reads the pretrained weights; None: the library's random values. `scale`: that of the weights.
+
+        Raises `Mistakes`.
+        """
         super().__init__()
         self._is_trained, self._stored = config.trainable, stored
-        self.pixels = Pixels(feature)
+        self.pixels = Pixels(feature, scale)
 
         def shared() -> nn.Module:
             model = make()
@@ -89,19 +102,27 @@ class LibraryEncoder(Encoder, Initialized):
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
         with torch.set_grad_enabled(self._is_trained and torch.is_grad_enabled()):
-            output: torch.Tensor = self.model(self.pixels(columns))
-        return output
+            if len(columns):
+                return torch.as_tensor(self.model(self.pixels(columns)))
+            with for_no_rows():  # a rank may have no rows, and many models need one
+                output: torch.Tensor = self.model(self.pixels(columns.new_zeros(1, *self.pixels.size)))
+                return output[:0]
 
 
 def _width_of(model: nn.Module, size: tuple[int, int, int], path: str) -> int:
     """The width of the output for images of this size. Raises `Mistakes` if the model cannot read them."""
+    shown = f"{size[0]} channels of {' × '.join(map(str, size[1:]))} pixels"
     with torch.device("cpu"), torch.no_grad():
-        try:
-            return int(model.eval()(torch.zeros(0, *size)).shape[1])
-        except (RuntimeError, ValueError, AssertionError) as error:
-            line = str(error).partition("\n")[0]
-            shown = " × ".join(map(str, size[1:]))
-            raise Mistakes.one(path, f"the model cannot read {size[0]} channels of {shown} pixels ({line})") from error
+        for rows in (0, 1):  # no row costs nothing, but many models need one
+            try:
+                return int(model.eval()(torch.zeros(rows, *size)).shape[1])
+            except (RuntimeError, ValueError, AssertionError, ArithmeticError) as error:
+                problem = error
+    raise Mistakes.one(path, f"the model cannot read {shown} ({first_line(problem)})") from problem
+
+
+def first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def check_stored_weights(encoders: nn.Module) -> None:

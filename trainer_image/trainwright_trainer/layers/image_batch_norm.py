@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from trainwright_trainer.layers.batch_norm import BatchNorm, is_second_computation
+
+_NO_ROWS: ContextVar[bool] = ContextVar("_NO_ROWS", default=False)
 
 
 class ImageBatchNorm(BatchNorm):
@@ -19,8 +25,18 @@ class ImageBatchNorm(BatchNorm):
     after: nn.Module | None = None
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        normal = self._shared(rows) if self.ranks is not None and self.training else self._alone(rows)
+        normal = self._for_no_rows(rows) if _NO_ROWS.get() else self._normal(rows)
         return normal if self.after is None else torch.as_tensor(self.after(normal))
+
+    def _normal(self, rows: torch.Tensor) -> torch.Tensor:
+        return self._shared(rows) if self.ranks is not None and self.training else self._alone(rows)
+
+    def _for_no_rows(self, rows: torch.Tensor) -> torch.Tensor:
+        """A row that does not count: the moments are those of no row, here and in the backward pass."""
+        none = self._normal(rows[:0]).sum()
+        return (
+            F.batch_norm(rows, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps) + none
+        )
 
     def _alone(self, rows: torch.Tensor) -> torch.Tensor:
         several = rows.numel() > rows.shape[1]  # one value has no variance
@@ -34,6 +50,16 @@ class ImageBatchNorm(BatchNorm):
     def _shared(self, rows: torch.Tensor) -> torch.Tensor:
         last = rows.movedim(1, -1)
         return super().forward(last.reshape(-1, last.shape[-1])).reshape(last.shape).movedim(-1, 1)
+
+
+@contextmanager
+def for_no_rows() -> Iterator[None]:
+    """A context in which the rows of a forward pass do not count."""
+    token = _NO_ROWS.set(True)
+    try:
+        yield
+    finally:
+        _NO_ROWS.reset(token)
 
 
 def share_norms(module: nn.Module) -> None:

@@ -100,6 +100,11 @@ ENCODERS: dict[str, Table] = {
         "vgg": "torchvision.VGGEncoder",
         "vit": "torchvision.ViTEncoder",
         "wide_resnet": "torchvision.WideResNetEncoder",
+        "timm": "timm.TimmEncoder",
+        "caformer": "timm.CAFormerEncoder",
+        "convformer": "timm.ConvFormerEncoder",
+        "poolformer": "timm.PoolFormerEncoder",
+        "convnextv2": "timm.ConvNeXtV2Encoder",
     },
 }
 """Input type → the encoders that it may have."""
