@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trainwright_api.checks import support
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
 from trainwright_api.checks.path_access import reach_problems
 from trainwright_api.checks.validate import Inspected, Loaded, inspect
 from trainwright_api.config import ModelConfig
-from trainwright_api.problems import Mistakes, Problem, not_built
+from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import FIXED, TrainingJobSpec
@@ -56,7 +55,6 @@ def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationR
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
     """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
-    found = replace(found, unbuilt=(*found.unbuilt, *_unbuilt_task(_mapping(raw.get("spec")).get("task"))))
     if _mapping(raw.get("status")).get("startTime") and not found.image:
         # The job still runs the image of the version that started it. With its own image the notice stays the same.
         found = found.tolerant("it was started by another version")
@@ -72,16 +70,9 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from kuberay_problems(spec)
 
 
-def _unbuilt_task(task: Any) -> Iterator[Problem]:
-    """Yield the task, if this version runs it on machines only."""
-    if task in support.TASKS_OF_MACHINES:
-        yield Problem("task", not_built(task, f"this version searches on one machine, with trainwright {task}"))
-
-
 def notes(loaded: Loaded) -> tuple[str, ...]:
     """Return the problems as notes for `trainwright validate`: the file may be valid for this machine."""
-    spec = loaded.job.spec
-    found = (*_unbuilt_task(spec.task), *cluster_problems(spec)) if loaded.whole else ()
+    found = cluster_problems(loaded.job.spec) if loaded.whole else ()
     return tuple(f"on a cluster: {problem}" for problem in found)
 
 

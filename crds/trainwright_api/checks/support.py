@@ -13,8 +13,6 @@ from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray", "deepspeed", "horovod")
 """The backends whose pods the operator can start."""
-TASKS_OF_MACHINES = ("hyperopt",)
-"""The tasks that the operator cannot run in pods."""
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text", "image")

@@ -20,7 +20,8 @@ from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.locations import GCS, S3, STORES, scheme_of
 from trainwright_api.paths import Location
 from trainwright_api.problems import not_built
-from trainwright_api.resource.job import HYPEROPT, TrainingJobSpec
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.stages import HYPEROPT
 from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import KubernetesSection, Section

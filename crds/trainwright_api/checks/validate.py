@@ -18,7 +18,8 @@ from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
 from trainwright_api.resource.canonical import canonical
-from trainwright_api.resource.job import HYPEROPT, TrainingJob, TrainingJobSpec
+from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.stages import HYPEROPT
 from trainwright_api.schema.section import unknown_word
 
 
@@ -138,6 +139,7 @@ def _search(job: TrainingJob) -> Iterator[Problem]:
         yield Problem("config.hyperopt", "missing: task hyperopt needs this section")
         return
     from trainwright_api.checks.search import search_problems
+    from trainwright_api.checks.trials import trial_problems
 
     plain = canonical(job)
 
@@ -148,6 +150,7 @@ def _search(job: TrainingJob) -> Iterator[Problem]:
 
     section: Any = config.hyperopt
     yield from search_problems(plain["spec"]["config"], section, type(config).known_keys(), problems_of)
+    yield from trial_problems(job.spec)
 
 
 def _locations(job: TrainingJob) -> Iterator[Problem]:

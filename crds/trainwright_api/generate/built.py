@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pydantic_core import PydanticUndefined
 
 from trainwright_api.checks import support
-from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
@@ -30,8 +29,6 @@ def lack_of(section: type[Section], name: str) -> str:
     if not support.is_built(section, name):
         default = section.model_fields[name].default
         return NOT_BUILT if default in (None, PydanticUndefined) else "Not built yet, but for the default."
-    if (section, name) == (TrainingJobSpec, "task"):
-        return f"Not built yet in pods: {', '.join(support.TASKS_OF_MACHINES)}."
     if name == "tokenizer":  # most of its words are languages, which the schema does not list
         return f"Built: {', '.join(support.words_of(section, name) or ())}."
     words = list(_unbuilt_words(section, name))

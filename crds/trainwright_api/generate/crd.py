@@ -15,8 +15,8 @@ _HEADER = "# `make generate` writes this file from the models.\n"
 
 _COLUMNS = (
     ("PHASE", "string", ".status.phase", 0, "The state in one word."),
-    ("PROGRESS", "string", ".status.progress.summary", 0, "Percent done and time left."),
-    ("METRIC", "string", ".status.progress.metric", 0, "The validation metric."),
+    ("PROGRESS", "string", ".status.progress.summary", 0, "Percent done and time left, or the trials of a search."),
+    ("METRIC", "string", ".status.progress.metric", 0, "The validation metric, or the best score of a search."),
     ("WORKERS", "integer", ".status.resolved.workers", 0, "The number of workers."),
     ("ATTEMPT", "integer", ".status.attempt", 0, "The current or last attempt."),
     ("AGE", "date", ".metadata.creationTimestamp", 0, "When the job was created."),

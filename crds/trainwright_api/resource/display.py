@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from trainwright_api.resource.messages import ProgressMessage, Score
 from trainwright_api.resource.stages import PREPROCESS
+from trainwright_api.resource.status import Trials
 
 
 def summary(progress: ProgressMessage) -> str | None:
-    """Return percent done and time left, such as "41% 3m left", with the prefix "preprocess" in that stage."""
-    words = _part_done(progress)
+    """Return percent done and time left, such as "41% 3m left", with the prefix "preprocess" in that stage.
+
+    For a search, the finished trials and time left, such as "7/12 trials 3m left".
+    """
+    words = _part_done(progress) if progress.trials is None else _trials(progress, progress.trials)
     if progress.stage == PREPROCESS:
         return f"{PREPROCESS} {words}".rstrip()
     return words or None
@@ -20,6 +24,13 @@ def _part_done(progress: ProgressMessage) -> str:
     percent = f"{int(progress.fraction * 100)}%"
     left = time_left(progress)
     return f"{percent} {left} left" if left and progress.fraction < 1 else percent
+
+
+def _trials(progress: ProgressMessage, trials: Trials) -> str:
+    total = "" if trials.total is None else f"/{trials.total}"
+    words = f"{trials.finished}{total} trial{'' if (trials.total or trials.finished) == 1 else 's'}"
+    left = time_left(progress)
+    return f"{words} {left} left" if left and progress.fraction != 1 else words
 
 
 def time_left(progress: ProgressMessage) -> str | None:

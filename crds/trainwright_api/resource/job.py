@@ -29,8 +29,6 @@ from trainwright_api.schema.unions import ByKind
 API_VERSION = "trainwright.dev/v1alpha1"
 KIND = "TrainingJob"
 TASKS_OF_A_MODEL = ("evaluate", "predict")
-HYPEROPT = "hyperopt"
-"""The task that searches over the parameters of `config.hyperopt`."""
 
 Task = Literal["train", "evaluate", "predict", "experiment", "preprocess", "hyperopt"]
 Location = Annotated[str, Field(min_length=1, max_length=4096)]

@@ -10,7 +10,17 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from trainwright_api.resource.redaction import redacted_text
-from trainwright_api.resource.status import Count, Line, ModelFolder, Numbers, OutcomeClass, Ranks, Seconds, Word
+from trainwright_api.resource.status import (
+    Count,
+    Line,
+    ModelFolder,
+    Numbers,
+    OutcomeClass,
+    Ranks,
+    Seconds,
+    Trials,
+    Word,
+)
 from trainwright_api.schema.section import KubernetesSection
 
 LOG_BYTES = 4096
@@ -46,7 +56,9 @@ class ProgressMessage(KubernetesSection):
     eta_seconds: Seconds | None = Field(None, description="The time left.")
     rows_per_second: Annotated[float, Field(ge=0)] | None = Field(None, description="Training rows per second.")
     metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
-    validation_metric: Score | None = Field(None, description="The metric that decides which epoch is best.")
+    validation_metric: Score | None = Field(
+        None, description="The metric that decides which epoch is best; of a search, its metric for the best trial."
+    )
     last_checkpoint: Word | None = Field(None, description="The newest complete checkpoint.")
     ranks: Ranks | None = Field(None, description="The slowest ranks by their own part of a step, at most eight.")
     straggler: Word | None = Field(None, description="One line that names the rank for which the others wait.")
@@ -54,6 +66,7 @@ class ProgressMessage(KubernetesSection):
         None, description="The row at which the attempt started, counted over all epochs."
     )
     resolved: Derived | None = Field(None, description="The values that the trainer derived at its start.")
+    trials: Trials | None = Field(None, description="The trials of a hyperparameter search.")
 
 
 class OutcomeMessage(KubernetesSection):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 PREPROCESS = "preprocess"
 """A task, and also the stage before training."""
-TRAINING = ("train", "experiment")
+HYPEROPT = "hyperopt"
+"""The task that searches over the parameters of `config.hyperopt`."""
+TRAINING = ("train", "experiment", HYPEROPT)
 """The tasks that train."""
 
 

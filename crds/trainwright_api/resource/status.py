@@ -79,6 +79,28 @@ class RankProgress(KubernetesSection):
 Ranks = Annotated[list[RankProgress], Field(max_length=8)]
 
 
+class BestTrial(KubernetesSection):
+    """One trial of a search that has a score and a run folder."""
+
+    name: Word = Field(description="Its number, as in 0001.")
+    score: float = Field(description="The newest score.")
+    state: Word = Field(description="running, done or stopped.")
+    values: Line | None = Field(None, description="The values of its parameters.")
+    folder: ModelFolder | None = Field(None, description="Its run folder.")
+
+
+class Trials(KubernetesSection):
+    """The trials of a hyperparameter search."""
+
+    total: Count | None = Field(None, description="The number of trials. Absent: as many as the time budget allows.")
+    finished: Count = Field(0, description="The trials that have ended.")
+    failed: Count = Field(0, description="The trials that have ended without a model.")
+    running: Count = Field(0, description="The trials that have begun and not ended.")
+    best: Annotated[list[BestTrial], Field(max_length=10)] | None = Field(
+        None, description="The best ten trials, the best first."
+    )
+
+
 class Progress(KubernetesSection):
     """The progress of the training. Pods report it to the operator, which writes it at most once in 15 seconds."""
 
@@ -87,8 +109,10 @@ class Progress(KubernetesSection):
     start_position: Count | None = Field(
         None, description="The row at which the attempt started, counted over all epochs."
     )
-    summary: Word | None = Field(None, description="Percent done and time left, as in 41% 3m left.")
-    metric: Word | None = Field(None, description="The validation metric and its value.")
+    summary: Word | None = Field(
+        None, description="Percent done and time left, as in 41% 3m left; for a search its trials, as in 7/12 trials."
+    )
+    metric: Word | None = Field(None, description="The validation metric and its value; for a search the best score.")
     fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The fraction that is done, 0 to 1.")
     epoch: Count | None = Field(None, description="The current epoch, from 1.")
     epochs: Count | None = Field(None, description="The maximum number of epochs.")
@@ -98,6 +122,7 @@ class Progress(KubernetesSection):
     last_checkpoint: Word | None = Field(None, description="The newest complete checkpoint.")
     ranks: Ranks | None = Field(None, description="The slowest ranks by their own part of a step, at most eight.")
     straggler: Word | None = Field(None, description="One line that names the rank for which the others wait.")
+    trials: Trials | None = Field(None, description="The trials of a hyperparameter search.")
     update_time: Time | None = Field(None, description="When this was reported.")
 
 

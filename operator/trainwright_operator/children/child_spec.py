@@ -10,6 +10,7 @@ from functools import cached_property
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.size import asked_resources
 from trainwright_api.resource.stages import backend_of_pods, comes_before
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.overlay import Role, Template, template_of
@@ -98,7 +99,7 @@ class ChildSpec:
     @property
     def resources_per_worker(self) -> Mapping[str, float]:
         """The resources of the job's file. Defaults: 1 CPU, and 1 GPU if the job resolved to GPUs."""
-        shares = {"CPU": 1, "GPU": 1, **(self.spec.backend.trainer.resources_per_worker or {})}
+        shares = {"CPU": 1, "GPU": 1, **asked_resources(self.spec)}
         if not self.resolved.gpus:
             del shares["GPU"]
         return {name: share for name, share in shares.items() if share}

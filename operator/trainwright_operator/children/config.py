@@ -11,6 +11,7 @@ from typing import Any
 
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import API_VERSION, FIXED, KIND
+from trainwright_api.resource.size import search_of
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.children.secret import CACHE, dictionaries, path_of
@@ -55,7 +56,7 @@ def job_document(child_spec: ChildSpec) -> dict[str, Any]:
 
 def _backend(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     backend = {**given, **_paths(child_spec, given)}
-    if child_spec.has_trainer:
+    if child_spec.has_trainer and search_of(child_spec.spec) is None:  # a trial has sizes of its own
         trainer = given.get("trainer") or {}
         open_keys = {key: value for key, value in _resolved(child_spec).items() if trainer.get(key) is None}
         backend["trainer"] = {**trainer, **open_keys}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.size import asked_resources, search_of, workers_per_trial
 from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
 from trainwright_operator.children import ChildSpec, child, shared_objects
@@ -132,9 +133,10 @@ def _workers_line(spec: TrainingJobSpec, resolved: Resolved) -> str:
     pods = -(-workers // together)
     if backend_of_pods(spec.task, spec.backend.type) == "local":
         return "1 process in 1 pod"
-    each = _shares(spec.backend.trainer.resources_per_worker or {}, (resolved.gpus or 0) / workers)
+    each = _shares(asked_resources(spec), (resolved.gpus or 0) / workers)
     counted = f"{workers:,} worker{'' if workers == 1 else 's'}"
-    return f"{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}"
+    at_once = "" if search_of(spec) is None else f"trials at the same time: {workers // workers_per_trial(spec):,}; "
+    return f"{at_once}{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}"
 
 
 def _shares(asked: Mapping[str, Any], gpus: float) -> str:

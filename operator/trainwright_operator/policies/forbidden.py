@@ -11,6 +11,7 @@ from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.kubernetes import RoleTemplate
+from trainwright_api.resource.size import asked_workers, search_of, workers_per_trial
 from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.secret import CACHE, dictionaries
@@ -41,7 +42,7 @@ def forbidden(spec: TrainingJobSpec, policy: Policy, image: str, resolved: Resol
         yield from _template(path, part, policy)
         yield from _init_containers(path, part, policy, image)
     if policy.most_workers or policy.most_gpus:
-        yield from _size(size_of(spec, resolved), policy)
+        yield from _size(size_of(spec, resolved), policy, is_search=search_of(spec) is not None)
 
 
 def size_of(spec: TrainingJobSpec, resolved: Resolved | None) -> Held:
@@ -52,8 +53,8 @@ def size_of(spec: TrainingJobSpec, resolved: Resolved | None) -> Held:
 
 
 def _least(spec: TrainingJobSpec) -> Resolved:
-    asked = spec.backend.trainer.num_workers
-    workers = asked.min if isinstance(asked, WorkerRange) else asked or 1
+    asked = asked_workers(spec)
+    workers = asked.min if isinstance(asked, WorkerRange) else asked or workers_per_trial(spec)
     is_alone = backend_of_pods(spec.task, spec.backend.type) == "local"
     workers, share = (1, 0.0) if is_alone else (workers, gpu_share(spec, ()))
     together = spec.workers_per_pod if isinstance(spec.workers_per_pod, int) else workers
@@ -157,11 +158,11 @@ def _full(image: str) -> str:
     return image if "." in first or ":" in first or first == "localhost" else f"docker.io/{image}"
 
 
-def _size(size: Held, policy: Policy) -> Iterator[Problem]:
+def _size(size: Held, policy: Policy, *, is_search: bool) -> Iterator[Problem]:
     for found, path, words, limits in (
         (
             size.workers,
-            "backend.trainer.num_workers",
+            "config.hyperopt.executor.max_concurrent_trials" if is_search else "backend.trainer.num_workers",
             "workers",
             {
                 "maxWorkersPerJob": policy.max_workers_per_job,
@@ -170,7 +171,9 @@ def _size(size: Held, policy: Policy) -> Iterator[Problem]:
         ),
         (
             size.gpus,
-            "backend.trainer.resources_per_worker.GPU",
+            "config.hyperopt.executor.max_concurrent_trials"
+            if is_search
+            else "backend.trainer.resources_per_worker.GPU",
             "GPUs",
             {"maxGpusPerJob": policy.max_gpus_per_job, "maxGpusPerNamespace": policy.max_gpus_per_namespace},
         ),

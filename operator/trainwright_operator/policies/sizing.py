@@ -12,6 +12,7 @@ from typing import Any
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.size import asked_resources, asked_workers, search_of, workers_per_trial
 from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.overlay import template_of
@@ -41,7 +42,7 @@ def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Se
 def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
     """Return the GPUs of each worker: the spec's value, else 1 if a node that admits the pods has GPUs."""
     trainer = spec.backend.trainer
-    asked = (trainer.resources_per_worker or {}).get("GPU")
+    asked = asked_resources(spec).get("GPU")
     if trainer.use_gpu is False:
         return 0.0
     if asked is not None:
@@ -53,16 +54,23 @@ def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
 def _workers(
     spec: TrainingJobSpec, nodes: tuple[Node, ...], share: float, snapshot: Snapshot, settings: Settings
 ) -> int | Lookup:
-    asked = spec.backend.trainer.num_workers
+    asked, together = asked_workers(spec), workers_per_trial(spec)
     if isinstance(asked, int):
         return asked
     if share == 0 or snapshot.nodes is None:
-        return asked.min if isinstance(asked, WorkerRange) else 1
+        return asked.min if isinstance(asked, WorkerRange) else together
     if snapshot.in_use is None:
         return Lookup("gpus", spec.gpu_resource_name)
     room = sum(_held(_room(node, spec, snapshot), share, spec.workers_per_pod) for node in nodes)
-    least, most = (asked.min, asked.max) if isinstance(asked, WorkerRange) else (1, settings.max_workers)
-    return max(least, math.floor(min(room, most, _allowed(share, settings.policy))))
+    least, most = (asked.min, asked.max) if isinstance(asked, WorkerRange) else (together, settings.max_workers)
+    found = math.floor(min(room, most, _allowed(share, settings.policy), _most_useful(spec)))
+    return max(least, found - found % together)
+
+
+def _most_useful(spec: TrainingJobSpec) -> float:
+    """Return the workers of all trials of a search: more of them would have no trial."""
+    trials = None if search_of(spec) is None else search_of(spec).number_of_trials
+    return math.inf if trials is None else trials * workers_per_trial(spec)
 
 
 def _allowed(share: float, policy: Policy) -> float:
@@ -73,7 +81,7 @@ def _allowed(share: float, policy: Policy) -> float:
 
 def _room(node: Node, spec: TrainingJobSpec, snapshot: Snapshot) -> float:
     """Return the node's GPUs: all of them for a fixed number of workers, since the job may wait, else the free ones."""
-    in_use = 0.0 if isinstance(spec.backend.trainer.num_workers, int) else (snapshot.in_use or {}).get(node.name, 0.0)
+    in_use = 0.0 if isinstance(asked_workers(spec), int) else (snapshot.in_use or {}).get(node.name, 0.0)
     return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use)
 
 

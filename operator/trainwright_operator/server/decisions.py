@@ -28,6 +28,7 @@ _SHARED = (
     "ranks",
     "straggler",
     "startPosition",
+    "trials",
 )
 """Fields that have the same name in a message and in the status."""
 

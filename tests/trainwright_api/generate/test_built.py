@@ -28,7 +28,7 @@ PAGE = reference()
         (BackendTrainer, "strategy", ""),
         (TrainerConfig, "learning_rate", "Not built yet: auto."),
         (TrainerConfig, "epochs", ""),
-        (TrainingJobSpec, "task", "Not built yet in pods: hyperopt."),
+        (TrainingJobSpec, "task", ""),
     ],
 )
 def test_the_words_for_a_field(section: type[Section], field: str, words: str) -> None:
@@ -68,4 +68,3 @@ def test_kubectl_explain_shows_it_too() -> None:
     fields = strict(TrainingJobSpec)["properties"]
     assert fields["entrypoint"]["description"].endswith(NOT_BUILT)
     assert fields["config"]["properties"]["base_model"]["description"].endswith(NOT_BUILT)
-    assert fields["task"]["description"].endswith("Not built yet in pods: hyperopt.")

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.search import folder
 from trainwright_trainer.search.log import SearchLog
 
@@ -17,8 +18,9 @@ def job(rate=0.1, **executor):
     return {"spec": {"config": config, "dataset": "data.csv", "seed": 1, "backend": {}}}
 
 
-def look(storage, plain, *, resume=False, overwrite=False):
-    return folder.look(storage, plain, resume=resume, overwrite=overwrite)
+def look(storage, plain, *, resume=False, overwrite=False, in_pod=False):
+    chosen = {ExistingRun.RESUME: resume, ExistingRun.OVERWRITE: overwrite, ExistingRun.CONTINUE: in_pod}
+    return folder.look(storage, plain, next((how for how, is_it in chosen.items() if is_it), ExistingRun.NEW))
 
 
 def line(*arguments, **options):
@@ -49,6 +51,13 @@ def test_another_search_is_continued_or_replaced_only_on_request(storage):
     assert look(storage, job(), resume=True) is True
     assert look(storage, job(), overwrite=True) is False
     assert storage.list() == ["notes.txt"]
+
+
+def test_a_pod_begins_a_search_or_goes_on_with_it(storage):
+    storage.write("attempts/1/outcome.json", [b"{}"])  # of an attempt that ended before it searched
+    assert look(storage, job(), in_pod=True) is False
+    begun(storage)
+    assert look(storage, job(), in_pod=True) is True
 
 
 def test_a_search_continues_with_the_same_job_only(storage):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from trainwright_trainer.search.objective import Objective
-from trainwright_trainer.search.trial_run import TrialSetting, read_end, run_trial
+from trainwright_trainer.search.trial_run import TrialSetting, TrialStop, read_end, run_trial
 from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.tasks.run import run
 
@@ -63,7 +63,7 @@ def end() -> Any:
 
 def test_each_round_is_reported_with_the_score_of_the_best_round(setting):
     reports = Reports()
-    assert run_trial(setting(), "0001", RATE, reports, 0)
+    assert run_trial(setting(), "0001", RATE, reports, 0, TrialStop())
     assert reports.rounds == [(1, 0), (2, 1), (3, 2)]
     rows, best = metrics()["rounds"], []
     for row in rows:
@@ -75,28 +75,28 @@ def test_each_round_is_reported_with_the_score_of_the_best_round(setting):
 
 def test_a_stopped_trial_writes_its_checkpoint_and_goes_on_to_the_same_scores(setting):
     whole = Reports()
-    run_trial(setting(), "0002", RATE, whole, 0)
+    run_trial(setting(), "0002", RATE, whole, 0, TrialStop())
     first = Reports(until=2)
-    assert not run_trial(setting(), "0001", RATE, first, 0)
+    assert not run_trial(setting(), "0001", RATE, first, 0, TrialStop())
     assert end() is None
     again = Reports()
-    assert run_trial(setting(), "0001", RATE, again, 0)
+    assert run_trial(setting(), "0001", RATE, again, 0, TrialStop())
     assert again.scores == whole.scores
     weights = [Path(f"out/trials/{name}/model/weights.safetensors").read_bytes() for name in ("0001", "0002")]
     assert weights[0] == weights[1]
 
 
 def test_rounds_that_the_search_knows_are_not_reported_again(setting):
-    run_trial(setting(), "0001", RATE, Reports(until=2), 0)
+    run_trial(setting(), "0001", RATE, Reports(until=2), 0, TrialStop())
     again = Reports()
-    run_trial(setting(), "0001", RATE, again, 2)
+    run_trial(setting(), "0001", RATE, again, 2, TrialStop())
     assert again.rounds == [(3, 2)]
 
 
 def test_a_run_that_was_done_already_reports_its_rounds(setting):
     first, again = Reports(), Reports()
-    run_trial(setting(), "0001", RATE, first, 0)
-    assert run_trial(setting(), "0001", RATE, again, 0)
+    run_trial(setting(), "0001", RATE, first, 0, TrialStop())
+    assert run_trial(setting(), "0001", RATE, again, 0, TrialStop())
     assert again.results == first.results
     assert len(list(Path("out/trials/0001/attempts").iterdir())) == 1
 
@@ -104,13 +104,13 @@ def test_a_run_that_was_done_already_reports_its_rounds(setting):
 def test_the_test_score_is_reported_once_at_the_end(setting):
     for _ in range(2):
         reports = Reports()
-        run_trial(setting("test"), "0001", RATE, reports, 0)
+        run_trial(setting("test"), "0001", RATE, reports, 0, TrialStop())
         assert reports.scores == [metrics()["end"]["test"]["late"]["roc_auc"]]
 
 
 def test_a_mistake_is_the_end_of_the_trial_and_no_exception(setting):
     reports = Reports()
-    assert run_trial(setting(), "0001", {"combiner.num_steps": 3}, reports, 0)
+    assert run_trial(setting(), "0001", {"combiner.num_steps": 3}, reports, 0, TrialStop())
     assert reports.results == []
     assert end().kind == "mistake"
     assert end().line.startswith("config.combiner.num_steps: unknown")

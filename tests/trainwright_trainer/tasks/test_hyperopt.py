@@ -44,17 +44,12 @@ def test_a_file_without_the_section_is_refused(workplace):
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (["--backend", "ray"], "backend.type: not built yet: ray (this version has trials in one process each"),
+        (["--gpus", "1"], "--gpus: acts with task train; a trial has config.hyperopt.executor.gpu_resources_per"),
         (["--resume"], "holds no search to go on with"),
     ],
 )
 def test_options_that_no_search_can_take(workplace, search, options, line):
     assert line in workplace.refused("hyperopt", search(), *options)
-
-
-def test_more_than_one_gpu_for_a_trial_is_not_built(workplace, search):
-    line = workplace.refused("hyperopt", search(executor={"num_samples": 1, "gpu_resources_per_trial": 2}))
-    assert "gpu_resources_per_trial: not built yet: 2 (this version has trials on one GPU at most)" in line
 
 
 def test_train_ignores_the_section_with_one_line(workplace, search):

@@ -32,6 +32,11 @@ class Console:
         """Add a listener that receives every event from now on."""
         self._others.append(listener)
 
+    def report(self, event: Event) -> None:
+        """Send an event to the added listeners alone. It is for a task with a display of its own."""
+        for other in self._others:
+            other.on_event(event)
+
     def log(self, *lines: str) -> None:
         """Print lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
         for line in () if self._quiet else lines:
@@ -50,8 +55,7 @@ class Console:
         self.log(*notice_lines(notices, source))
 
     def on_event(self, event: Event) -> None:
-        for other in self._others:
-            other.on_event(event)
+        self.report(event)
         if self._quiet:
             return
         if self._listener is None:

@@ -104,7 +104,32 @@ class Ended:
     baseline: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-Event = Started | Stepped | Evaluated | Checkpointed | Ended
+@dataclass(frozen=True)
+class TrialRow:
+    """One trial of a search that has a score. `values`: its parameters in one line."""
+
+    name: str
+    score: float
+    state: str
+    values: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Sent after each change of a trial of a search, and at its end. Only the operator reads it."""
+
+    metric: str
+    total: int | None
+    finished: int
+    failed: int
+    running: int
+    best: tuple[TrialRow, ...]  # the best ten, the best first
+    left: float  # an estimate of the seconds that are left; infinity if unknown
+    ended: bool = False
+
+
+Event = Started | Stepped | Evaluated | Checkpointed | Ended | Searched
 
 
 class Listener(Protocol):

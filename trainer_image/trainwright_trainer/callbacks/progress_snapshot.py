@@ -10,9 +10,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainwright_api.resource.messages import Derived, ProgressMessage, Score
-from trainwright_api.resource.status import RankProgress
+from trainwright_api.resource.status import BestTrial, RankProgress, Trials
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, RankRound, Started, Stepped
+from trainwright_trainer.callbacks.events import (
+    Checkpointed,
+    Ended,
+    Evaluated,
+    Event,
+    RankRound,
+    Searched,
+    Started,
+    Stepped,
+)
 from trainwright_trainer.callbacks.lines import value_of
 from trainwright_trainer.callbacks.ranks import straggler_line
 from trainwright_trainer.callbacks.throughput import Throughput
@@ -34,6 +43,7 @@ class ProgressSnapshot:
         self._step: Stepped | None = None
         self._round: Evaluated | None = None
         self._checkpoint: str | None = None
+        self._search: Searched | None = None
         self._ended = False
         self._look = -math.inf
 
@@ -53,9 +63,13 @@ class ProgressSnapshot:
             self._checkpoint = self._checkpoint if event.error else event.name[:MOST_LETTERS]
         elif isinstance(event, Ended):
             self._ended = True
+        elif isinstance(event, Searched):
+            self._search = event
 
     def message(self, now: float) -> ProgressMessage:
         """The progress so far. Unknown values are absent."""
+        if self._search is not None:
+            return ProgressMessage(stage=self._stage[:MOST_LETTERS], **_of_a_search(self._search))
         found = {**self._of_the_start(), **self._of_the_steps(now), **self._of_the_round()}
         return ProgressMessage(stage=self._stage[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
 
@@ -103,6 +117,33 @@ class ProgressSnapshot:
         assert self._started is not None
         whole = self._started.epochs * self._started.split_rows.get("train", 0)
         return 1.0 if self._ended else min(1.0, rows / whole) if whole else None
+
+
+def _of_a_search(search: Searched) -> dict[str, Any]:
+    best = search.best[0].score if search.best else math.nan
+    value = _finite(best)
+    return {
+        "fraction": 1.0 if search.ended else min(1.0, search.finished / search.total) if search.total else None,
+        "eta_seconds": 0.0 if search.ended else search.left if search.left <= LONGEST else None,
+        "validation_metric": None if value is None else Score(name=search.metric[:MOST_LETTERS], value=value),
+        "trials": Trials(
+            total=search.total,
+            finished=search.finished,
+            failed=search.failed,
+            running=search.running,
+            best=[
+                BestTrial(
+                    name=row.name,
+                    score=row.score,
+                    state=row.state,
+                    values=formats.shorten(row.values, MOST_LETTERS),
+                    folder=row.folder,
+                )
+                for row in search.best
+            ]
+            or None,
+        ),
+    }
 
 
 def _position(started: Started) -> int:

@@ -15,8 +15,8 @@ from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend, is_distributed
 from trainwright_api.resource.canonical import canonical, redacted
-from trainwright_api.resource.job import HYPEROPT, TrainingJob, TrainingJobSpec
-from trainwright_api.resource.stages import PREPROCESS
+from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.stages import HYPEROPT, PREPROCESS
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
@@ -65,7 +65,7 @@ class Job:
     given_workers: int | None = None
     """The number of workers on Ray. None: as many as the cluster has GPUs for."""
     cpus: float | None = None
-    """The CPUs that the operator has reserved for this process. None outside a pod."""
+    """The CPUs that the operator or a search has reserved for this process. None: all that it may use."""
     strategy: Strategy | None = None
     """The strategy of processes that a launcher has started. None: that of the backend."""
     source: Source | None = None
@@ -143,7 +143,7 @@ def read_job(
         attempt=pod.attempt if pod else None,
         uid=pod.uid if pod else None,
         given_workers=given,
-        cpus=pod.cpus if pod else None,
+        cpus=pod.cpus if pod else options.cpus,
         source=source_of(spec.resume_from, config, keys.artifacts) if spec.resume_from and config else None,
         prepares_on_ray=_prepares_on_ray(spec, pod),
     )

@@ -24,6 +24,8 @@ class Options:
     cache_dir: str | None = None
     """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
     threads: int | None = None
+    cpus: int | None = None
+    """The CPUs that this process may use. It has no flag: only a search sets it, for its trials."""
     gpus: int | None = None
     """The GPUs to train on with backend local. None: all of this machine."""
     keep: tuple[str, ...] = ()

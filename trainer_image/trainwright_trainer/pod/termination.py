@@ -18,7 +18,8 @@ from trainwright_trainer.tasks.result import Result, TaskSummary
 def outcome_of(found: Result | TaskSummary) -> Outcome:
     """The outcome of a task that succeeded."""
     if isinstance(found, TaskSummary):
-        return Outcome("done", found.line, test_scores=flat(found.evaluation or {}))
+        model = None if found.model is None else str(found.model)
+        return Outcome("done", found.line, model=model, test_scores=flat(found.evaluation or found.test))
     return replace(found.outcome, model=str(found.model), test_scores=flat(found.test))
 
 

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import compatibility, json_text, layout
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.search.log import ABOUT, FOLDER, FORMAT, RUNS, read_about
 from trainwright_trainer.search.objective import Objective
 from trainwright_trainer.search.trials import Trial, ended, ranked
@@ -21,26 +22,26 @@ _MAY_CHANGE = "config.hyperopt.executor."
 _MOST = ("num_samples", "time_budget_s")
 
 
-def look(storage: Storage, job: Mapping[str, Any], *, resume: bool, overwrite: bool) -> bool:
+def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
     """True if the folder holds a search that `job` continues. `job`: the job as plain JSON. Raises `Mistakes`."""
     about = read_about(storage)
     if about is None:
-        if resume:
+        if how is ExistingRun.RESUME:
             raise Mistakes.one(
                 "", f"{storage.location} holds no search to go on with. Leave --resume out to begin one."
             )
-        _refuse_foreign(storage)
-    elif overwrite:
+        _refuse_foreign(storage, how)
+    elif how is ExistingRun.OVERWRITE:
         storage.delete(ABOUT)
         for name in _OURS:
             storage.delete_tree(name) if name.endswith("/") else storage.delete(name)
-    elif not resume:
+    elif how is ExistingRun.NEW:
         found = "Use --resume to go on with it, --overwrite to start anew, or another --output."
         raise Mistakes.one("", f"{storage.location} holds another search ({about['name']}). {found}")
     else:
         _refuse_another(storage, about, compatibility.essence(job))
     storage.check_writable()
-    return about is not None and not overwrite
+    return about is not None and how is not ExistingRun.OVERWRITE
 
 
 def about_of(job: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -101,8 +102,10 @@ def _row(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _refuse_foreign(storage: Storage) -> None:
-    others = [entry for entry in storage.list() if entry not in ("lost+found/", FOLDER, *layout.BESIDE)]
+def _refuse_foreign(storage: Storage, how: ExistingRun) -> None:
+    # In a pod, attempts that ended before they searched have left their outcomes.
+    ours = (FOLDER, layout.ATTEMPTS) if how is ExistingRun.CONTINUE else (FOLDER,)
+    others = [entry for entry in storage.list() if entry not in ("lost+found/", *ours, *layout.BESIDE)]
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no search. Give another --output.")

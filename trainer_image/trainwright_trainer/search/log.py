@@ -6,11 +6,13 @@ order, so nothing of Ray's state is stored, and nothing is unpickled.
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import json_text
 from trainwright_trainer.search.trials import End, Kind, Score, Trial
 from trainwright_trainer.storage.base import Storage
@@ -19,6 +21,7 @@ FORMAT = 1
 FOLDER = "search/"
 ABOUT = f"{FOLDER}search.json"
 TRIALS = f"{FOLDER}trials/"
+ATTEMPTS = f"{FOLDER}attempts/"
 RUNS = "trials/"
 
 
@@ -30,6 +33,30 @@ def read_about(storage: Storage) -> dict[str, Any] | None:
         return None
 
 
+class Turn:
+    """The right of one process to write the state of a search. A later process takes it away.
+
+    After the loss of a node, a new process may begin while the old one still runs somewhere.
+    """
+
+    def __init__(self, storage: Storage, number: int | None) -> None:
+        """Take the turn. `number`: that of the operator's attempt; None: the next free one. Raises
+        `EnvironmentFailure` if another process has it."""
+        self._storage = storage
+        self._number = number or max(self._taken(), default=0) + 1
+        if not storage.create(f"{ATTEMPTS}{self._number}.json", json_text.for_people({"host": socket.gethostname()})):
+            raise EnvironmentFailure(f"{storage.location}: another process has just begun to search here")
+
+    def check(self) -> None:
+        """Raise `EnvironmentFailure` if a later process has begun."""
+        if max(self._taken(), default=0) > self._number:
+            raise EnvironmentFailure(f"{self._storage.location}: a later process goes on with this search")
+
+    def _taken(self) -> list[int]:
+        names = (entry.removesuffix(".json") for entry in self._storage.list(ATTEMPTS))
+        return [int(name) for name in names if name.isdecimal()]
+
+
 class SearchLog:
     """All trials of a search. Every change is in the run folder before the method returns."""
 
@@ -38,10 +65,11 @@ class SearchLog:
         storage: Storage,
         trials: Sequence[Trial] = (),
         *,
+        turn: Turn | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` returns seconds."""
-        self._storage, self._clock = storage, clock
+        """`turn`: None for a process that only reads; `clock` returns seconds."""
+        self._storage, self._turn, self._clock = storage, turn, clock
         self._changed: Callable[[Trial], None] = lambda _: None
         self._trials = {trial.id: trial for trial in trials}
         last = [trial.last for trial in trials]
@@ -98,6 +126,8 @@ class SearchLog:
         return self._order
 
     def _write(self, trial: Trial) -> Trial:
+        if self._turn is not None:
+            self._turn.check()
         self._storage.write(f"{TRIALS}{trial.id}.json", [json_text.exact(trial.to_json())])
         self._trials[trial.id] = trial
         self._changed(trial)

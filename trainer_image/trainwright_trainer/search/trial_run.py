@@ -48,9 +48,13 @@ class TrialSetting:
     objective: Objective
     threads: int | None
     train: Train
+    backend: str = "local"
+    """local: a trial is one process; ray: a gang of workers, which Ray Train starts."""
+    cpus: int | None = None
+    """The CPUs of a trial of one process."""
 
     def text(self, trial: str, values: Mapping[str, Any]) -> str:
-        return trial_text(trial_job(self.job, self.name, trial, values))
+        return trial_text(trial_job(self.job, self.name, trial, values, self.backend))
 
     def storage(self, trial: str) -> Storage:
         return storage_at(str(self.place(trial)), self.access)
@@ -59,13 +63,21 @@ class TrialSetting:
         return self.output / RUNS / trial
 
 
-def run_trial(setting: TrialSetting, trial: str, values: Mapping[str, Any], report: Report, reported: int) -> bool:
+class TrialStop(StopRequest):
+    """The stop request of a trial. Its process is one of Ray's, so a request sends no signal: the loop reads it."""
+
+    def ask_from_a_thread(self, reason: str) -> None:
+        self.reason = self.reason or reason
+
+
+def run_trial(
+    setting: TrialSetting, trial: str, values: Mapping[str, Any], report: Report, reported: int, stop: StopRequest
+) -> bool:
     """Train a trial, or continue it. `reported`: the number of its rounds that this search knows already.
 
     Returns False if the search has stopped it. The end of a trial is written for the driver to `search/ended/`: a
     failure is no exception here, because Ray would print it and its traceback.
     """
-    stop = StopRequest()
     console, reporter = Console(quiet=True), Reporter(setting, trial, report, reported, stop)
     console.share(reporter)
     end = Outcome("done", "")
@@ -85,7 +97,7 @@ def train(setting: TrialSetting, trial: str, values: Mapping[str, Any], console:
     """Train the run of a trial to its end, from its newest checkpoint if it has one."""
     known = read_run(setting.storage(trial)) is not None
     place = str(setting.place(trial))
-    options = Options(output=place, backend="local", resume=known, threads=setting.threads)
+    options = Options(output=place, backend=setting.backend, resume=known, threads=setting.threads, cpus=setting.cpus)
     text = setting.text(trial, values)
     return setting.train("train", Path(f"{trial}.yaml"), options, text=text, console=console, stop=stop)
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,26 +14,29 @@ from typing import Any
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.canonical import canonical
+from trainwright_api.resource.size import workers_per_trial
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.history import History
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedRun, not_built
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedRun
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.rundir import layout
+from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.runtime.cpus import asked_threads
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.search import folder, page
 from trainwright_trainer.search.displays import display_for
-from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.log import SearchLog, Turn
 from trainwright_trainer.search.objective import Objective, split_of
+from trainwright_trainer.search.progress import SearchProgress
 from trainwright_trainer.search.trial_run import Train, TrialSetting, history
 from trainwright_trainer.search.trials import Trial, ended, ranked
 from trainwright_trainer.search.words import SearchPlan
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
-from trainwright_trainer.tasks.job_data import prepare_data
+from trainwright_trainer.tasks.existing_run import existing_run
+from trainwright_trainer.tasks.job_data import FilledCache, prepare_data
 from trainwright_trainer.tasks.result import TaskSummary
 
 _EARLY = "before the search began: nothing was written but the cache. Start it again."
@@ -43,25 +46,35 @@ def search(job: Job, console: Console, stop: StopRequest, train: Train) -> TaskS
     """Search, or continue a search. Raises the exceptions that `errors.py` lists."""
     assert job.spec.config is not None
     config: Any = job.spec.config.hyperopt
-    _check_built(job, config)
+    if job.options.gpus is not None:
+        raise Mistakes.one(
+            "--gpus", "acts with task train; a trial has config.hyperopt.executor.gpu_resources_per_trial"
+        )
     storage = storage_at(str(job.output), job.keys.artifacts)
-    options = job.options
-    continues = folder.look(storage, job.plain(), resume=options.resume, overwrite=options.overwrite)
+    continues = folder.look(storage, job.plain(), existing_run(job))
     asked = config.executor.model_dump()
     if continues and folder.is_done(storage, asked):
         more = "To search further, raise executor.num_samples or time_budget_s; to start anew, use --overwrite."
         raise AlreadyDone(f"{storage.location}: the search is done. {more}")
-    with stop.at_once(_EARLY):
-        data = prepare_data(job)
-        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
-        state = "was there" if data.cache_hit else "written"
-        console.log(f"{data.dataset}: {formats.counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
-        del data
+    on_ray = job.spec.backend.type == "ray"
+    if not on_ray:
+        _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
     settle(os.environ)
     from trainwright_trainer.search.ray_tune import tuner
+    from trainwright_trainer.tasks.preprocess_on_ray import fill_on_ray
 
-    with tuner.connected(config.executor, console.log):
+    with tuner.connected(job, console.log):
+        if on_ray:
+            _fill_cache(job, lambda: fill_on_ray(job, console), console, stop)
         return _Searching(job, config, storage, console, stop).run(train, continues=continues)
+
+
+def _fill_cache(job: Job, filled: Callable[[], FilledCache], console: Console, stop: StopRequest) -> None:
+    """Encode the data once. The trials read them from the cache."""
+    with stop.at_once(_EARLY):
+        data = filled()
+        console.log_notices(data.notices, Path(job.dataset).name)
+        console.log(data.line)
 
 
 class _Searching:
@@ -73,23 +86,34 @@ class _Searching:
 
     def run(self, train: Train, *, continues: bool) -> TaskSummary:
         from trainwright_trainer.search.ray_tune import tuner
-        from trainwright_trainer.search.ray_tune.searchers import number_of_trials
 
-        concurrent = tuner.concurrent_trials(self.config)
-        plan = self._plan(number_of_trials(self.config), concurrent)
+        concurrent = tuner.concurrent_trials(self.job)
+        plan = self._plan(self.config.number_of_trials, concurrent)
         self.console.log(plan.line, *self._trainer_lines())
         display = display_for(plan, sys.stdout, as_json=self.job.options.json, quiet=self.console.is_quiet)
         log = self._log(continues=continues)
-        log.listen(lambda trial: display.changed(trial, log))
+        setting = self._setting(train)
+        progress = SearchProgress(plan, setting.place, self.console.report)
+
+        def changed(trial: Trial) -> None:
+            display.changed(trial, log)
+            progress.changed(log)
+
+        def tick() -> None:
+            display.tick(log)
+            progress.tick(log)
+
+        log.listen(changed)
         self.storage.write(layout.JOB, [self.job.written().encode()])
         searching = tuner.Search(
             self.config,
-            self._setting(train),
+            setting,
             self.storage,
             log,
             self.job.spec.seed,
             self.stop,
-            lambda: display.tick(log),
+            tick,
+            self.console.log,
         )
         try:
             if not searching.is_closing():
@@ -98,16 +122,20 @@ class _Searching:
             display.close()
         if self.stop:
             raise StoppedRun(self._stopped_line(log.trials, plan))
+        progress.changed(log)
         best = self._best(log.trials)
         source = searching.setting.storage(best.id)
         if not source.exists(f"{layout.MODEL}model.json"):
             self.console.log(f"trial {best.id} is the best and was stopped: its run is completed")
             outcome = tuner.finish(searching, best)
+            if outcome.kind == "stopped":
+                raise StoppedRun(self._stopped_line(log.trials, plan))
             if outcome.kind != "done":
                 raise outcome.error()
         folder.copy_model(self.storage, source)
         self._write_report(log, searching.setting, best)
         folder.write_result(self.storage, log.trials, self.objective, best, self.config.executor.model_dump())
+        progress.end(log)
         return self._summary(best, log, searching.setting)
 
     def _write_report(self, log: SearchLog, setting: TrialSetting, best: Trial) -> None:
@@ -149,18 +177,33 @@ class _Searching:
         return ["the file has no trainer section: the trials take Ludwig's defaults for it, and not the recipe"]
 
     def _log(self, *, continues: bool) -> SearchLog:
+        turn = Turn(self.storage, self.job.attempt)
         if not continues:
-            return SearchLog.begin(self.storage, folder.about_of(self.job.plain(), self.job.name))
-        log = SearchLog.read(self.storage)
+            return SearchLog.begin(self.storage, folder.about_of(self.job.plain(), self.job.name), turn=turn)
+        log = SearchLog.read(self.storage, turn=turn)
         self.console.log(f"the search goes on: {formats.counted(ended(log.trials), 'trial')} of it have ended")
         return log
 
     def _setting(self, train: Train) -> TrialSetting:
         job, cpus = self.job, self.config.executor.cpu_resources_per_trial
-        threads = job.options.threads or asked_threads(os.environ) or (1 if cpus == 1 else None)
+        in_pods = job.attempt is not None
+        # In pods Ray sets OMP_NUM_THREADS for the driver. The trials find the user's value in their own pods.
+        asked = job.options.threads or (None if in_pods else asked_threads(os.environ))
+        is_alone = workers_per_trial(job.spec) == 1
+        threads = asked or (1 if is_alone and cpus == 1 else None)
         resource = canonical(job.resource)
         resource["spec"] = {**resource["spec"], "dataset": job.dataset, "seed": job.spec.seed}
-        return TrialSetting(resource, job.name, job.output, job.keys.artifacts, self.objective, threads, train)
+        return TrialSetting(
+            resource,
+            job.name,
+            job.output,
+            job.keys.artifacts,
+            self.objective,
+            threads,
+            train,
+            "local" if is_alone else "ray",
+            cpus if is_alone else None,
+        )
 
     def _best(self, trials: Sequence[Trial]) -> Trial:
         """The best trial. Raises the most frequent failure if no trial has a score."""
@@ -186,9 +229,11 @@ class _Searching:
         where = f"model {output / 'model'} · report {output / layout.REPORT}"
         line = f"done in {formats.duration(log.seconds)} · best trial {best.id}: {objective.name} {span} · {where}"
         words = ["trainwright", "train", str(setting.place(best.id) / layout.JOB)]
-        threads = [] if setting.threads is None else ["--threads", str(setting.threads)]
-        self.console.log(line, f"to train the best trial alone, to the same weights: {shlex.join([*words, *threads])}")
-        return TaskSummary(line)
+        threads = _threads_of(setting.storage(best.id)) if setting.backend == "local" else None
+        words += [] if threads is None else ["--threads", str(threads)]
+        self.console.log(line, f"to train the best trial alone, to the same weights: {shlex.join(words)}")
+        end = history(setting.storage(best.id))["end"] or {}
+        return TaskSummary(line, model=output / "model", test=end.get("test", {}))
 
     def _evaluated(self, best: Trial, setting: TrialSetting) -> str:
         """The score of the best trial on `eval_split`, if that is another split than the search's."""
@@ -211,14 +256,7 @@ class _Searching:
         return f"stopped by {self.stop.reason} after {ended(trials)}{total} trials. Go on with: {command}"
 
 
-def _check_built(job: Job, config: HyperoptConfig) -> None:
-    """Raise `Mistakes` for what the trials of this version do not have."""
-    if job.spec.backend.type != "local":
-        raise not_built("backend.type", job.spec.backend.type, "trials in one process each: --backend local")
-    if config.executor.gpu_resources_per_trial > 1:
-        path = "config.hyperopt.executor.gpu_resources_per_trial"
-        raise not_built(path, str(config.executor.gpu_resources_per_trial), "trials on one GPU at most")
-    if job.options.gpus is not None:
-        raise Mistakes.one(
-            "--gpus", "acts with task train; a trial has config.hyperopt.executor.gpu_resources_per_trial"
-        )
+def _threads_of(run: Storage) -> int | None:
+    """The number of threads of a run, on which its last bits depend."""
+    found: int | None = json_text.parse(run.read(layout.RESOLVED)).get("threads")
+    return found

@@ -69,8 +69,13 @@ class Evaluation(Mapping[str, Mapping[str, float]]):
 
 @dataclass(frozen=True)
 class TaskSummary:
-    """Of a task that does not train: one line, and the evaluation or the predictions."""
+    """Of a task that trains no run of its own: one line, and the evaluation, the predictions or the model.
+
+    `test`: the scores of the model on the test split.
+    """
 
     line: str
     evaluation: Evaluation | None = None
     predictions: pa.Table | None = None
+    model: Place | None = None
+    test: Scores = field(default_factory=dict)

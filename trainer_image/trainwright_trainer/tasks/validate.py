@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trainwright_api.checks import cluster, load
 from trainwright_api.problems import Mistakes
-from trainwright_api.resource.job import HYPEROPT
+from trainwright_api.resource.stages import HYPEROPT
 
 
 def validated(path: Path, options: load.Options | None = None, text: str | None = None) -> tuple[str, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.hyperopt.parameter import PARAMETER, Parameter
+from trainwright_api.config.hyperopt.parameter import PARAMETER, GridSearchParameter, Parameter
 from trainwright_api.config.hyperopt.scheduler import SCHEDULER, Scheduler
 from trainwright_api.config.hyperopt.search import SEARCH, SearchAlgorithm
 from trainwright_api.schema.choice import Choice
@@ -55,3 +56,25 @@ class HyperoptConfig(Section):
     parameters: dict[str, Annotated[Parameter, PARAMETER]] = Field(
         min_length=1, description="The search space of each parameter, by its path in the config."
     )
+
+    @property
+    def grid_size(self) -> int:
+        """The number of combinations of all `grid_search` parameters."""
+        grids = (one for one in self.parameters.values() if isinstance(one, GridSearchParameter))
+        return math.prod(len(one.values) for one in grids)
+
+    @property
+    def number_of_trials(self) -> int | None:
+        """`num_samples`, times the size of the grid. None: as many as the time budget allows."""
+        samples = self.executor.num_samples
+        if samples is None:
+            is_grid = all(isinstance(one, GridSearchParameter) for one in self.parameters.values())
+            return self.grid_size if is_grid else None
+        return samples * self.grid_size
+
+    @property
+    def most_concurrent(self) -> int | None:
+        """The number of trials that run at the same time, if the file says it; else as many as there is room for."""
+        limits = [self.executor.max_concurrent_trials, getattr(self.search_alg, "max_concurrent", 0)]
+        given = [limit for limit in limits if isinstance(limit, int) and limit]
+        return min([*given, *([self.number_of_trials] if self.number_of_trials else [])]) if given else None

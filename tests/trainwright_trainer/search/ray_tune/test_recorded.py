@@ -48,6 +48,7 @@ class Search:
         self.log = SearchLog.read(storage)
         self.ends: dict[str, Outcome] = {}
         self.closing = False
+        self.seen_rounds: list[tuple[str, int]] = []
         self.inner = Told(seed)
         self.seen = RecordedSearcher(
             self.inner,
@@ -55,6 +56,7 @@ class Search:
             self.log,
             decode=lambda suggestion: {"rate": suggestion["p0"]},
             end_of=self.ends.get,
+            saw=lambda name, number: self.seen_rounds.append((name, number)),
             most=most,
             is_closing=lambda: self.closing,
         )

@@ -9,7 +9,7 @@ import pytest
 from ray.tune.search.searcher import Searcher
 
 from trainwright_api.config.hyperopt import HyperoptConfig
-from trainwright_trainer.search.ray_tune.searchers import number_of_trials, searcher_of
+from trainwright_trainer.search.ray_tune.searchers import searcher_of
 from trainwright_trainer.search.ray_tune.spaces import decoded, encoded
 
 SPACES: dict[str, Any] = {
@@ -97,7 +97,7 @@ def test_optuna_learns_from_the_scores() -> None:
 def test_the_grid_is_passed_once_for_each_sample() -> None:
     grid = {"a": {"space": "grid_search", "values": [1, 2]}, "b": {"space": "grid_search", "values": ["x", "y", "z"]}}
     config = search({**grid, "c": SPACES["uniform"]}, samples=2)
-    assert number_of_trials(config) == 12
+    assert config.number_of_trials == 12
     values = [decoded(config.parameters, one) for one in suggestions(searcher_of(config, "max", 42), 12)]
     cells = [(one["a"], one["b"]) for one in values]
     assert cells[:6] == cells[6:] == list(itertools.product([1, 2], ["x", "y", "z"]))
@@ -114,8 +114,8 @@ def test_draws_can_stay_constant_over_the_grid() -> None:
 
 def test_the_number_of_trials_without_samples() -> None:
     grid = {"a": {"space": "grid_search", "values": [1, 2]}}
-    assert number_of_trials(search(grid, samples=None)) == 2
-    assert number_of_trials(search({**grid, "b": SPACES["uniform"]}, samples=None)) is None
+    assert search(grid, samples=None).number_of_trials == 2
+    assert search({**grid, "b": SPACES["uniform"]}, samples=None).number_of_trials is None
 
 
 @pytest.mark.parametrize("algorithm", ["random", "optuna"])

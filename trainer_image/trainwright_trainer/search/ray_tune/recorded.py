@@ -26,7 +26,10 @@ _FAILED = ("mistake", "environment", "crash")
 
 
 class RecordedSearcher(Searcher):
-    """`decode`: the values of a suggestion; `end_of`: how a trial's process ended; `most`: the number of trials."""
+    """`decode`: the values of a suggestion; `end_of`: how a trial's process ended; `most`: the number of trials.
+
+    `saw` is called with a trial and the number of each round that Tune gets, also again.
+    """
 
     def __init__(
         self,
@@ -36,12 +39,13 @@ class RecordedSearcher(Searcher):
         *,
         decode: Callable[[Mapping[str, Any]], dict[str, Any]],
         end_of: Callable[[str], Outcome | None],
+        saw: Callable[[str, int], None],
         most: int | None,
         is_closing: Callable[[], bool],
     ) -> None:
         super().__init__(METRIC, mode)
         self._inner, self._log, self._decode, self._end_of = inner, log, decode, end_of
-        self._most, self._is_closing = most, is_closing
+        self._saw, self._most, self._is_closing = saw, most, is_closing
         self._names: dict[str, str] = {}
         self._again = deque(log.trials)
         _replay(inner, log)
@@ -58,7 +62,10 @@ class RecordedSearcher(Searcher):
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
         name = self._names[trial_id]
-        if METRIC not in result or result["round"] <= len(self._log.trial(name).scores) or self._is_closing():
+        if METRIC not in result:
+            return
+        self._saw(name, result["round"])
+        if result["round"] <= len(self._log.trial(name).scores) or self._is_closing():
             return
         plain = {key: result[key] for key in ("epoch", "step", "seconds")}
         self._log.add_score(name, round_=result["round"], value=result[METRIC], **plain)

@@ -30,19 +30,6 @@ def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
     return GridAndRandom(parameters, points, own, constant=section.constant_grid_search)
 
 
-def number_of_trials(search: HyperoptConfig) -> int | None:
-    """The number of trials: `num_samples`, times the size of the grid. None: as many as the time budget allows."""
-    parameters: Any = search.parameters
-    size, samples = grid_size(parameters), search.executor.num_samples
-    if samples is None:
-        return size if all(isinstance(one, GridSearchParameter) for one in parameters.values()) else None
-    return samples * size
-
-
-def grid_size(parameters: Parameters) -> int:
-    return math.prod(len(one.values) for one in parameters.values() if isinstance(one, GridSearchParameter))
-
-
 def _optuna(parameters: Parameters, points: list[dict[str, Any]], mode: str, seed: int) -> Searcher:
     try:
         import optuna
