@@ -35,3 +35,6 @@ def trial_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
             if getattr(executor, name) != default:
                 line = f"a trial of {workers_per_trial(spec)} workers has {_TRAINER}.resources_per_worker: remove it"
                 yield Problem(f"{_EXECUTOR}.{name}", line)
+        if executor.scheduler.pauses:
+            line = f"{executor.scheduler.type} pauses trials: a trial of {workers_per_trial(spec)} workers has"
+            yield Problem(f"{_EXECUTOR}.scheduler.type", f"{line} a scheduler that only stops them, as asha")

@@ -10,7 +10,6 @@ import pytest
 from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.validate import Options, inspect
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_api.resource.job import API_VERSION, KIND
 
 INPUT = {"name": "x", "type": "number"}
 OUTPUT = {"name": "y", "type": "binary"}
@@ -113,19 +112,6 @@ def test_the_gaps_of_a_search_count_for_its_task_alone() -> None:
     assert gaps({"hyperopt": {**search, "search_alg": "ax"}}) == []
     (line,) = gaps({"hyperopt": {**search, "search_alg": "ax"}}, task="hyperopt")
     assert line.startswith("config.hyperopt.search_alg: ax (this version has random")
-
-
-def test_a_search_in_pods_is_a_gap() -> None:
-    search = {"parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}}
-    spec = {
-        "task": "hyperopt",
-        "dataset": "s3://bucket/x.csv",
-        "output": "s3://bucket/out",
-        "config": {**CONFIG, "hyperopt": search},
-    }
-    found = validate_job({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "job"}, "spec": spec})
-    line = "task: not built yet: hyperopt (this version searches on one machine, with trainwright hyperopt)"
-    assert found.message == f"job: {line}"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from trainwright_api.resource.display import duration, metric, summary, time_left
 from trainwright_api.resource.messages import ProgressMessage, Score
+from trainwright_api.resource.status import Trials
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,16 @@ def test_the_metric_has_a_name_and_a_short_value(value, words):
 
 def test_there_may_be_no_metric():
     assert metric(ProgressMessage()) is None
+
+
+@pytest.mark.parametrize(
+    ("trials", "fraction", "words"),
+    [
+        (Trials(total=12, finished=7), 0.5, "7/12 trials 3m left"),
+        (Trials(total=12, finished=12), 1.0, "12/12 trials"),
+        (Trials(total=1), 0.0, "0/1 trial 3m left"),
+        (Trials(finished=7), None, "7 trials 3m left"),
+    ],
+)
+def test_a_search_shows_its_trials(trials, fraction, words):
+    assert summary(ProgressMessage(trials=trials, fraction=fraction, eta_seconds=180.0)) == words

@@ -11,7 +11,7 @@ from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import ChildSpec
 from trainwright_operator.children.config import job_document
 
-from .child_specs import BACKENDS, child_spec, sized, support
+from .child_specs import BACKENDS, SPEC, child_spec, sized, support
 
 OPERATORS_OWN: dict[str, Any] = {
     "image": "mine:1",
@@ -126,3 +126,20 @@ def test_a_job_that_is_large_still_fits() -> None:
     assert text.count("\n") == 1
     assert len(text) < len(json.dumps(job_document(made), indent=2)) / 2
     assert json.loads(text) == job_document(made)
+
+
+@pytest.mark.parametrize("trainer", [{}, {"num_workers": 2, "resources_per_worker": {"CPU": 2}}])
+def test_a_search_keeps_the_sizes_of_its_trials(trainer: dict[str, Any]) -> None:
+    """The workers of all trials together are no part of the job of a trial."""
+    rate = {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}
+    config = {**SPEC["config"], "hyperopt": {"parameters": rate, "executor": {"num_samples": 2}}}
+    made = child_spec(
+        "ray",
+        stage="hyperopt",
+        task="hyperopt",
+        config=config,
+        backend_keys={"trainer": trainer} if trainer else {},
+        resolved=sized(4),
+    )
+    assert spec_of(made)["backend"].get("trainer", {}) == trainer
+    assert inspected(support(made, "ConfigMap")["data"]["job.yaml"], "job.yaml").accepted().job.spec.task == "hyperopt"

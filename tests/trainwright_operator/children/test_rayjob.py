@@ -8,7 +8,7 @@ import pytest
 from trainwright_operator.children import child
 from trainwright_operator.children.rayjob import FIRST_CHARACTERS, LAST_CHARACTERS, state_of_ray_job
 
-from .child_specs import child_spec, container, sized, templates
+from .child_specs import SPEC, child_spec, container, env, sized, templates
 
 
 def spec_of(**changes: Any) -> dict[str, Any]:
@@ -178,3 +178,25 @@ def test_a_secret_is_taken_out_of_a_message_before_that_is_cut_in_its_midst() ->
     for before in range(LAST_CHARACTERS - 40, LAST_CHARACTERS):
         message = EXITED + "x" * 20_000 + " password=hunter2-hunter2" + "." + " " * (before - 1)
         assert "hunter2" not in state_of_ray_job(of("Failed", "FAILED", message=message)).message
+
+
+def search(**executor: Any) -> dict[str, Any]:
+    rate = {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}
+    return {**SPEC["config"], "hyperopt": {"parameters": rate, "executor": {"num_samples": 8, **executor}}}
+
+
+def test_a_search_has_a_pod_for_each_trial_that_runs_at_the_same_time() -> None:
+    config = search(max_concurrent_trials=3, cpu_resources_per_trial=2, gpu_resources_per_trial=1)
+    made = child_spec("ray", stage="hyperopt", task="hyperopt", config=config, resolved=sized(3, 1, 3))
+    spec = child(made)["spec"]
+    (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
+    assert spec["entrypoint"] == "trainwright run /etc/trainwright/job.yaml"
+    assert (group["replicas"], group["rayStartParams"]) == (3, {"num-cpus": "2", "num-gpus": "1"})
+    assert container(group["template"])["resources"] == {"requests": {"cpu": "2"}, "limits": {"nvidia.com/gpu": "1"}}
+    head = env(spec["rayClusterSpec"]["headGroupSpec"]["template"])
+    assert (head["TRAINWRIGHT_STAGE"], head["TRAINWRIGHT_WORKERS"]) == ("hyperopt", "3")
+
+
+def test_a_search_on_one_machine_is_one_pod() -> None:
+    made = child(child_spec("local", stage="hyperopt", task="hyperopt", config=search()))
+    assert (made["kind"], made["spec"]["template"]["spec"]["containers"][0]["name"]) == ("Job", "trainer")

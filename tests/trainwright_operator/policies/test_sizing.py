@@ -76,6 +76,28 @@ def test_the_policy_bounds_a_number_that_is_left_open_and_refuses_the_others(
     assert sized(trainer, EIGHT, settings=Settings(policy=policy)) == expected
 
 
+def searched(trainer: dict[str, Any] | None, *nodes: Node, settings: Settings = SETTINGS, **executor: Any) -> Any:
+    rate = {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}
+    search = {"parameters": rate, "executor": {"num_samples": 8, **executor}}
+    config = {**SPEC["config"], "hyperopt": search}
+    return sized(trainer, *nodes, settings=settings, task="hyperopt", config=config)
+
+
+def test_a_search_has_the_workers_of_its_concurrent_trials() -> None:
+    assert searched(None, PLAIN, max_concurrent_trials=3) == (3, 0, 1)
+    assert searched({"num_workers": 2}, PLAIN, max_concurrent_trials=3) == (6, 0, 1)
+    assert searched(None, EIGHT, max_concurrent_trials=3, gpu_resources_per_trial=1) == (3, 3, 1)
+    assert searched({"num_workers": 2}, EIGHT, max_concurrent_trials=2) == (4, 4, 1)
+
+
+def test_a_search_that_leaves_their_number_open_takes_the_free_gpus_and_else_runs_one_trial_at_a_time() -> None:
+    assert searched(None, EIGHT) == (1, 0, 1)
+    assert searched(None, EIGHT, gpu_resources_per_trial=1) == (6, 6, 1)
+    assert searched(None, EIGHT, gpu_resources_per_trial=1, num_samples=2) == (2, 2, 1)
+    assert searched({"num_workers": 4}, EIGHT) == (4, 4, 1)  # 6 are the cap, and half a trial is of no use
+    assert searched({"num_workers": 4}, PLAIN) == (4, 0, 1)
+
+
 def test_one_worker_where_no_gpu_is_free_or_none_is_there() -> None:
     assert sized(None, FOUR, in_use={"four": 4.0}) == (1, 1, 1)
     assert sized(None, PLAIN) == (1, 0, 1)

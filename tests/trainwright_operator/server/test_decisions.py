@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from trainwright_api.resource.messages import Derived, OutcomeMessage, ProgressMessage, Report, Score
-from trainwright_api.resource.status import RankProgress, TrainingJobStatus
+from trainwright_api.resource.status import BestTrial, RankProgress, TrainingJobStatus, Trials
 from trainwright_operator.server.decisions import decide, of_stage, reply_to
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -206,3 +206,14 @@ def test_the_stage_is_that_of_the_pods_label_whatever_the_pod_shows():
     status = written(job(), of_stage(lying, "train"))
     assert (status["outcome"]["stage"], status["progress"]["stage"]) == ("train", "train")
     assert of_stage(lying, "").progress == lying.progress
+
+
+def test_the_trials_of_a_search_are_written():
+    best = BestTrial(name="0003", score=0.7, state="done", values="rate 0.1", folder="s3://b/run/trials/0003")
+    trials = Trials(total=12, finished=7, failed=1, running=2, best=[best])
+    progress = ProgressMessage(fraction=0.5, trials=trials, validation_metric=Score(name="roc_auc", value=0.7))
+    status = written(job(), report(progress=progress))
+    assert (status["progress"]["summary"], status["progress"]["metric"]) == ("7/12 trials", "roc_auc=0.700")
+    read = TrainingJobStatus.model_validate(status).progress
+    assert read is not None
+    assert read.trials == trials

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from trainwright_api.resource.messages import Derived, ProgressMessage, Score
-from trainwright_trainer.callbacks.events import Checkpointed
+from trainwright_trainer.callbacks.events import Checkpointed, Searched, TrialRow
 from trainwright_trainer.callbacks.progress_snapshot import MOST_NUMBERS, ProgressSnapshot, flat
 
 from .conftest import ROWS
@@ -109,3 +109,23 @@ def test_a_name_or_a_number_too_many_is_left_out():
     found = flat(scores)
     assert len(found) == MOST_NUMBERS
     assert all(len(name) <= 256 for name in found)
+
+
+ROW = TrialRow("0002", 0.75, "done", "rate 0.1", "out/trials/0002")
+
+
+def test_a_search_is_its_trials():
+    event = Searched("roc_auc", 12, 3, 1, 2, (ROW,), 90.0)
+    message = message_after(0.0, (0.0, event))
+    assert (message.fraction, message.eta_seconds) == (0.25, 90.0)
+    assert message.validation_metric == Score(name="roc_auc", value=0.75)
+    assert (message.trials.finished, message.trials.failed, message.trials.running) == (3, 1, 2)
+    assert message.trials.best[0].folder == "out/trials/0002"
+    ended = message_after(0.0, (0.0, replace(event, ended=True)))
+    assert (ended.fraction, ended.eta_seconds) == (1.0, 0.0)
+
+
+def test_a_search_without_a_limit_or_a_score_leaves_them_out():
+    message = message_after(0.0, (0.0, Searched("loss", None, 0, 0, 1, (), math.inf)))
+    assert (message.fraction, message.eta_seconds, message.validation_metric) == (None, None, None)
+    assert (message.trials.total, message.trials.best) == (None, None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from trainwright_trainer.search.log import SearchLog, read_about
+import pytest
+
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.search.log import SearchLog, Turn, read_about
 
 
 def test_a_folder_without_a_search_has_none(storage):
@@ -54,3 +57,20 @@ def test_each_change_is_told(storage):
     log.end("0001", "stopped")
     assert [trial.state for trial in told] == ["running", "stopped"]
     assert read_about(storage) == {"format": 1, "name": "job"}
+
+
+def test_a_later_process_takes_the_turn(storage):
+    first = SearchLog.read(storage, turn=Turn(storage, None))
+    first.add({}, {})
+    second = SearchLog.read(storage, turn=Turn(storage, None))
+    with pytest.raises(EnvironmentFailure, match="a later process goes on with this search"):
+        first.add({}, {})
+    second.add({}, {})
+    assert [trial.id for trial in SearchLog.read(storage).trials] == ["0001", "0002"]
+
+
+def test_an_attempt_of_the_operator_begins_once(storage):
+    Turn(storage, 3)
+    with pytest.raises(EnvironmentFailure, match="another process has just begun to search here"):
+        Turn(storage, 3)
+    Turn(storage, 5).check()

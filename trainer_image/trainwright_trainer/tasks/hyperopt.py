@@ -258,5 +258,5 @@ class _Searching:
 
 def _threads_of(run: Storage) -> int | None:
     """The number of threads of a run, on which its last bits depend."""
-    found: int | None = json_text.parse(run.read(layout.RESOLVED)).get("threads")
+    found: int | None = json_text.parse(run.read(layout.RESOLVED))["resolved"]["threads"]
     return found

@@ -29,6 +29,11 @@ class Scheduler(Chosen):
     metric: str | None = Field(None, description="Metric that ranks the trials. null: the metric of the search.")
     mode: Literal["min", "max"] | None = Field(None, description="Direction of the optimization.")
 
+    @property
+    def pauses(self) -> bool:
+        """True if the scheduler pauses trials, and continues them later."""
+        return False
+
 
 class FIFOScheduler(Scheduler):
     """Runs every trial to its end."""
@@ -57,6 +62,10 @@ class HyperbandScheduler(Scheduler):
     reduction_factor: ReductionFactor = 3.0
     stop_last_trials: StopLastTrials = True
 
+    @property
+    def pauses(self) -> bool:
+        return True
+
 
 class BOHBScheduler(Scheduler):
     """Hyperband for the search algorithm bohb."""
@@ -78,6 +87,10 @@ class MedianStoppingScheduler(Scheduler):
     min_samples_required: PositiveInt = Field(3, description="Minimum number of trials for a median.")
     min_time_slice: NonNegativeInt = Field(0, description="Minimum time that a trial runs before it may be paused.")
     hard_stop: bool = Field(True, description="Stop trials instead of pausing them.")
+
+    @property
+    def pauses(self) -> bool:
+        return not self.hard_stop
 
 
 class PopulationBasedScheduler(Scheduler):

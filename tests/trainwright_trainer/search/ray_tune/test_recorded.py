@@ -196,3 +196,14 @@ def test_a_search_algorithm_that_does_not_repeat_itself_is_refused(tmp_path):
     Search(tmp_path).suggest("t1")
     with pytest.raises(Mistakes, match="the search algorithm does not repeat its trial 0001"):
         Search(tmp_path, seed=43)
+
+
+def test_each_round_that_tune_gets_is_seen_also_again(tmp_path):
+    first = Search(tmp_path)
+    first.suggest("t1")
+    first.result("t1", 1, 0.5)
+    again = Search(tmp_path)
+    again.suggest("u1")
+    again.result("u1", 1, 0.5)
+    again.result("u1", 2, 0.6)
+    assert again.seen_rounds == [("0001", 1), ("0001", 2)]

@@ -10,7 +10,7 @@ from ray.tune.schedulers import FIFOScheduler
 from trainwright_api.checks import support
 from trainwright_api.config.hyperopt import RayExecutor
 from trainwright_api.config.hyperopt.scheduler import SCHEDULER, Scheduler
-from trainwright_trainer.search.ray_tune.schedulers import pauses, scheduler_of
+from trainwright_trainer.search.ray_tune.schedulers import scheduler_of
 
 
 def section(given: Any) -> Scheduler:
@@ -39,6 +39,15 @@ def test_fields_are_passed() -> None:
 
 
 def test_schedulers_that_pause_trials() -> None:
-    assert pauses(section("hyperband"))
-    assert pauses(section({"type": "median_stopping_rule", "hard_stop": False}))
-    assert not any(pauses(section(word)) for word in ("fifo", "asha", "median_stopping_rule"))
+    assert section("hyperband").pauses
+    assert section({"type": "median_stopping_rule", "hard_stop": False}).pauses
+    assert not any(section(word).pauses for word in ("fifo", "asha", "median_stopping_rule"))
+
+
+@pytest.mark.parametrize(
+    ("given", "field"), [("asha", "round"), ({"type": "asha", "time_attr": "time_total_s"}, "seconds")]
+)
+def test_time_is_measured_by_our_own_results(given: Any, field: str) -> None:
+    """Tune's counters begin at 0 when a trial starts again."""
+    made: Any = scheduler_of(section(given))
+    assert made._time_attr == field

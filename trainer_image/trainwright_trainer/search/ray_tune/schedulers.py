@@ -34,9 +34,3 @@ def scheduler_of(section: sections.Scheduler) -> TrialScheduler:
     fields: dict[str, Any] = {name: getattr(section, name) for name in type(section).model_fields}
     passed = {name: value for name, value in fields.items() if name not in _NOT_PASSED}
     return _BUILT[type(section)](**{**passed, "time_attr": _OF_TIMES[passed["time_attr"]]})
-
-
-def pauses(section: sections.Scheduler) -> bool:
-    """True if the scheduler pauses trials, and continues them later."""
-    soft = isinstance(section, sections.MedianStoppingScheduler) and not section.hard_stop
-    return soft or isinstance(section, sections.HyperbandScheduler)

@@ -30,7 +30,7 @@ from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.ray_tune.channel import EVERY_SECONDS, asked, listening, opened
 from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
-from trainwright_trainer.search.ray_tune.schedulers import pauses, scheduler_of
+from trainwright_trainer.search.ray_tune.schedulers import scheduler_of
 from trainwright_trainer.search.ray_tune.searchers import METRIC, searcher_of
 from trainwright_trainer.search.ray_tune.spaces import decoded
 from trainwright_trainer.search.ray_tune.trainable import Process, trainable
@@ -151,7 +151,7 @@ def run(search: Search, concurrent: int) -> None:
                 search_alg=searcher,
                 scheduler=scheduler_of(executor.scheduler),
                 num_samples=-1 if most is None else most,
-                max_concurrent_trials=None if pauses(executor.scheduler) else concurrent,
+                max_concurrent_trials=None if executor.scheduler.pauses else concurrent,
                 reuse_actors=True,
             ),
             run_config=tune.RunConfig(
@@ -205,7 +205,7 @@ def _resources(search: Search, concurrent: int) -> dict[str, float]:
     """The resources of a trial. Where trials are paused they limit the number of trials: Tune's own limit also counts
     paused trials, and would add no others."""
     cpus, gpus = _cpus_and_gpus(search)
-    if pauses(search.executor.scheduler):
+    if search.executor.scheduler.pauses:
         there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         cpus = max(cpus, there["CPU"] / concurrent)
     # Tune takes no empty request: that of a gang's trial is one byte, which every node has.
