@@ -24,7 +24,7 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", ["local", "ray", "horovod", "deepspeed"])
+@pytest.mark.parametrize("name", ["local", "ray", "hyperopt", "horovod", "deepspeed"])
 def test_an_example_in_s3(
     operator: FullCluster, namespace: str, bucket_of_the_files: Bucket, flights: Path, name: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -51,3 +52,60 @@ def test_time_is_measured_by_our_own_results(given: Any, field: str) -> None:
     """Tune's counters begin at 0 when a trial starts again."""
     made: Any = scheduler_of(section(given))
     assert made._time_attr == field
+
+
+@dataclass(eq=False)
+class Paused:
+    """A trial of Tune, as far as a scheduler looks at it."""
+
+    trial_id: str
+    status: str = "RUNNING"  # the others of the band have not ended
+    is_saving: bool = False
+
+
+class Tune:
+    """The side of Tune: it pauses and stops trials as the scheduler says."""
+
+    def __init__(self, scheduler: Any, trials: int) -> None:
+        self.scheduler, self.trials = scheduler, [Paused(f"t{number}") for number in range(trials)]
+        for trial in self.trials:
+            scheduler.on_trial_add(self, trial)
+
+    def stop_trial(self, trial: Paused) -> None:
+        trial.status = "TERMINATED"
+        self.scheduler.on_trial_complete(self, trial, {})
+
+    def result(self, number: int, round_: int) -> str:
+        trial = self.trials[number]
+        trial.status = "RUNNING"
+        action: str = self.scheduler.on_trial_result(self, trial, {"round": round_, "score": float(number)})
+        trial.status = {"PAUSE": "PAUSED", "STOP": "TERMINATED"}.get(action, "RUNNING")
+        return action
+
+    @property
+    def states(self) -> list[str]:
+        return [trial.status for trial in self.trials]
+
+
+def band(trials: int) -> Tune:
+    """Brackets of three trials with a rung at 4, of three with rungs at 2 and 4, and of four with rungs at 1, 2, 4."""
+    scheduler: Any = scheduler_of(section({"type": "hyperband", "max_t": 4, "reduction_factor": 2}))
+    scheduler.set_search_properties("score", "max")
+    return Tune(scheduler, trials)
+
+
+def test_paused_trials_do_not_wait_for_a_trial_that_has_ended_by_itself() -> None:
+    tune = band(3)
+    assert [tune.result(number, 4) for number in (0, 1)] == ["PAUSE", "PAUSE"]
+    tune.stop_trial(tune.trials[2])  # early stopping, before the last rung
+    assert tune.states == ["TERMINATED"] * 3
+
+
+def test_the_other_trials_of_a_rung_go_on_when_one_has_ended_by_itself() -> None:
+    tune = band(10)
+    assert [tune.result(number, 1) for number in (6, 7, 8, 9)] == ["PAUSE"] * 3 + ["CONTINUE"]
+    assert tune.states[6:] == ["TERMINATED", "TERMINATED", "PAUSED", "RUNNING"]
+    assert tune.result(8, 2) == "PAUSE"
+    tune.stop_trial(tune.trials[9])  # after the first rung of its bracket
+    assert tune.scheduler.choose_trial_to_run(tune) is tune.trials[8]
+    assert tune.result(8, 4) == "STOP"

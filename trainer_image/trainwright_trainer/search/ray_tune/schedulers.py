@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ray.tune.experiment import Trial
 from ray.tune.schedulers import (
     AsyncHyperBandScheduler,
     FIFOScheduler,
@@ -18,10 +19,33 @@ from ray.tune.schedulers import (
 
 from trainwright_api.config.hyperopt import scheduler as sections
 
+
+class Hyperband(HyperBandScheduler):
+    """Ray's hyperband, where a trial may end by itself, as by early stopping.
+
+    Ray does not look at a bracket again when its last running trial ends in this way after the first rung: the paused
+    trials would wait for ever.
+    """
+
+    def on_trial_remove(self, tune_controller: Any, trial: Trial) -> None:
+        bracket, _ = self._trial_info[trial]
+        bracket.cleanup_trial(trial)
+        if bracket.current_trials() and not bracket.is_being_processed:
+            self._process_bracket(tune_controller, bracket)
+
+    def _process_bracket(self, tune_controller: Any, bracket: Any) -> str:
+        """Ray sets the mark, by which the stop of a trial does not begin it again, for ever, and not in each case."""
+        bracket.is_being_processed = True
+        try:
+            return super()._process_bracket(tune_controller, bracket)
+        finally:
+            bracket.is_being_processed = False
+
+
 _BUILT: Mapping[type, type[TrialScheduler]] = {
     sections.FIFOScheduler: FIFOScheduler,
     sections.AsyncHyperbandScheduler: AsyncHyperBandScheduler,
-    sections.HyperbandScheduler: HyperBandScheduler,
+    sections.HyperbandScheduler: Hyperband,
     sections.MedianStoppingScheduler: MedianStoppingRule,
 }
 _NOT_PASSED = ("type", "metric", "mode")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -139,6 +140,8 @@ def run(search: Search, concurrent: int) -> None:
         most=most,
         is_closing=search.is_closing,
     )
+    # The traceback of a lost process. `_Recoveries` has the line for it.
+    logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
     # The brackets of a scheduler are drawn from this generator.
     np.random.seed(search.seed % 2**32)
     # Tune prints lines of its own, whatever its verbosity. The displays hold the stream, and are not redirected.
