@@ -46,10 +46,6 @@ def search(job: Job, console: Console, stop: StopRequest, train: Train) -> TaskS
     """Search, or continue a search. Raises the exceptions that `errors.py` lists."""
     assert job.spec.config is not None
     config: Any = job.spec.config.hyperopt
-    if job.options.gpus is not None:
-        raise Mistakes.one(
-            "--gpus", "acts with task train; a trial has config.hyperopt.executor.gpu_resources_per_trial"
-        )
     storage = storage_at(str(job.output), job.keys.artifacts)
     continues = folder.look(storage, job.plain(), existing_run(job))
     asked = config.executor.model_dump()
