@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from trainwright_trainer.loader.batch import Batch, EncodedImages, Layout, Ragge
 from trainwright_trainer.loader.epoch_order import inverse
 
 Rows = npt.NDArray[np.int64]
+Empty = Callable[[tuple[int, int], torch.dtype], torch.Tensor]
 # Rows that are copied at a time, so that they stay in a core's cache. GROUP_ROWS is a multiple of them.
 _FILL_ROWS = 65_536
 _NONE = {"ragged": pa.array([], pa.large_list(pa.int32())), "images": pa.array([], pa.large_binary())}
@@ -55,15 +56,26 @@ class EncodedRows:
         return Batch(floats, ints, self.rows[positions], ragged, images)
 
 
+def in_memory(shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
+    """A tensor without values."""
+    return torch.empty(shape, dtype=dtype)
+
+
 def encoded_rows(
-    prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: Rows, places: Rows | None = None
+    prepared: Prepared,
+    layout: Layout,
+    dtype: torch.dtype,
+    rows: Rows,
+    places: Rows | None = None,
+    empty: Empty = in_memory,
 ) -> EncodedRows:
     """The rows `rows` of `prepared`, ascending and maybe repeated, without nulls. `dtype`: the one of `floats`.
 
-    `places`: the place of each row in the result, a permutation; None: they stay ascending.
+    `places`: the place of each row in the result, a permutation; None: they stay ascending. `empty` allocates `floats`,
+    then `ints`.
     """
-    floats = torch.empty((len(rows), layout.float_width), dtype=dtype)
-    ints = torch.empty((len(rows), layout.int_width), dtype=torch.int64)
+    floats = empty((len(rows), layout.float_width), dtype)
+    ints = empty((len(rows), layout.int_width), torch.int64)
     filling = _Filling(layout, {"floats": floats, "ints": ints})
     large = [name for name, place in layout.columns.items() if place.kind == "images"]
     small = [name for name in layout.columns if name not in large]

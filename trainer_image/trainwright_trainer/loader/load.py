@@ -4,34 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sized
 from dataclasses import replace
+from functools import partial
 
 import torch
 
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
+from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.loader.batch import Layout
-from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
+from trainwright_trainer.loader.encoded_rows import Empty, EncodedRows, encoded_rows, in_memory
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.images import Decoded
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.materialised import Materialised
+from trainwright_trainer.loader.node_copy import rows_of_node
 from trainwright_trainer.loader.windowed import Windowed
 
 
 def loaders(
-    prepared: Prepared, layout: Layout, dtype: torch.dtype, order: EpochOrder, device: torch.device | None = None
+    prepared: Prepared,
+    layout: Layout,
+    dtype: torch.dtype,
+    order: EpochOrder,
+    device: torch.device | None = None,
+    ranks: Ranks | None = None,
 ) -> dict[str, Loader]:
     """The parts train, validation and test of `prepared`, which may be empty. `dtype` is the dtype of `floats`.
 
-    All rows are in memory, unless the order has windows.
+    All rows are in memory, unless the order has windows. The ranks of one machine share that memory; None: this process
+    is alone. All ranks call this together.
     """
     there = None if layout.images else device
+    codes = range(len(SPLIT_NAMES))
+    if order.window_rows is not None:
+        found: list[Loader] = [Windowed(prepared, code, layout, dtype, order, there) for code in codes]
+    else:
+        held = rows_of_node(partial(_all_rows, prepared, layout, dtype), layout, ranks or OneRank())
+        found = [Materialised(rows, order, there) for rows in held]
+    return {name: decoding(part, layout, order.seed, device) for name, part in zip(SPLIT_NAMES, found, strict=True)}
 
-    def rows_of(code: int) -> Loader:
-        if order.window_rows is not None:
-            return Windowed(prepared, code, layout, dtype, order, there)
-        return Materialised(part_rows(prepared, layout, dtype, code), order, there)
 
-    return {name: decoding(rows_of(code), layout, order.seed, device) for code, name in enumerate(SPLIT_NAMES)}
+def _all_rows(prepared: Prepared, layout: Layout, dtype: torch.dtype, empty: Empty) -> list[EncodedRows]:
+    return [part_rows(prepared, layout, dtype, code, empty) for code in range(len(SPLIT_NAMES))]
 
 
 def decoding(rows: Loader, layout: Layout, seed: int = 0, device: torch.device | None = None) -> Loader:
@@ -51,9 +64,11 @@ def _with_windows(part: Loader, rows: int | None) -> Loader:
     return replace(part, order=replace(part.order, window_rows=rows)) if isinstance(part, Windowed) else part
 
 
-def part_rows(prepared: Prepared, layout: Layout, dtype: torch.dtype, code: int) -> EncodedRows:
+def part_rows(
+    prepared: Prepared, layout: Layout, dtype: torch.dtype, code: int, empty: Empty = in_memory
+) -> EncodedRows:
     """The valid rows of one part, once for each of their copies."""
-    return encoded_rows(prepared, layout, dtype, prepared.rows_of(code))
+    return encoded_rows(prepared, layout, dtype, prepared.rows_of(code), empty=empty)
 
 
 def sizes(parts: Mapping[str, Sized]) -> dict[str, int]:

@@ -99,7 +99,7 @@ def prepare_training(
     data, frozen = with_embeddings(data, config, job.spec.seed, ranks, log, source)
     layout = layout_of(config, data.statistics)
     order = EpochOrder(job.spec.seed, config.trainer.should_shuffle, window_of(job, config, data))
-    parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device)
+    parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device, ranks)
     model = Model(config, data.statistics, layout, job.spec.seed)
     check_stored_weights(model.encoders)
     model.frozen = frozen
