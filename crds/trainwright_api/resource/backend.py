@@ -131,8 +131,8 @@ class Loader(Section):
 
     fully_executed: bool = Field(
         True,
-        description="Keep the whole data set in memory, once for the workers of a pod. false: read it in windows that fit the memory, for data that "
-        "do not.",
+        description="Keep the whole data set in memory, once for the workers of a pod. false: read it in windows that "
+        "fit the memory, for data that do not.",
     )
     window_size_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
         None,

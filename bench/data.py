@@ -1,0 +1,186 @@
+"""The data path: loaders beside a hand-written gather, preprocessing beside a hand-written pyarrow program, and the
+wait for data of a device whose step takes a millisecond.
+
+python -m bench.data [--only loaders|preprocessing|stall] [--rows N] [--dry]
+
+The device is simulated: it sleeps. So no copy to a device is part of any number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from bench import pyarrow_preprocessing, tabular
+from bench.process import ROOT
+from bench.results import HERE, Book, Result, record, result
+from bench.scaling import large_data
+from trainwright_api.checks import load
+from trainwright_api.config import resolve
+from trainwright_trainer.data.cache import cache_at
+from trainwright_trainer.data.columnfile import Column
+from trainwright_trainer.data.prepared import AnyColumn, Columns, Prepared
+from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.frames.interface import Processor
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
+from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.epoch_order import EpochOrder
+from trainwright_trainer.loader.interface import Loader
+from trainwright_trainer.loader.load import loaders
+from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS
+
+BOOK = Book(HERE / "data.json", "<!-- results: make bench-data writes this table -->")
+WIDTH, BATCHES, WINDOW_ROWS, ROUNDS = 20, (1024, 65_536), 262_144, 5
+DEVICE_SECONDS = 0.001
+LAYOUT = Layout({f"x{column}": ColumnRange("floats", column, column + 1) for column in range(WIDTH)}, WIDTH, 0)
+
+
+def prepared(rows: int, folder: Path) -> tuple[Prepared, Prepared]:
+    """The same numbers in memory, and in files of a cache."""
+    draws = np.random.default_rng(0)
+    cache = cache_at(str(folder), folder, NO_KEYS)
+    held: dict[str, AnyColumn] = {}
+    stored: dict[str, AnyColumn] = {}
+    for name in LAYOUT.columns:
+        column = Column(pa.chunked_array([pa.array(draws.normal(size=rows).astype("float32"))]))
+        cache.write_column("features", name, column)
+        held[name] = column
+    cache.finish()
+    for name in LAYOUT.columns:
+        found = cache.stored_column("features", name)
+        assert found is not None
+        stored[name] = found
+    splits = np.zeros(rows, np.uint8)
+    one, other = (Prepared("x", rows, splits, Columns(columns), {}, "", "", True) for columns in (held, stored))
+    return one, other
+
+
+def by_hand(rows: torch.Tensor, size: int) -> Iterator[torch.Tensor]:
+    order = torch.randperm(len(rows))
+    for start in range(0, len(rows), size):
+        yield rows[order[start : start + size]]
+
+
+def seconds_of(batches: Callable[[], Iterator[object]]) -> float:
+    start = time.perf_counter()
+    for _ in batches():
+        pass
+    return time.perf_counter() - start
+
+
+def ratio(ours: Callable[[], float], theirs: Callable[[], float], rounds: int = ROUNDS) -> float:
+    """The median of their seconds by our seconds, in turn."""
+    return statistics.median(theirs() / ours() for _ in range(rounds))
+
+
+def loader_results(rows: int) -> dict[str, Result]:
+    found: dict[str, Result] = {}
+    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
+        held, stored = prepared(rows, Path(folder))
+        kinds = {
+            "in memory": (made(held, None), "≥ 0.9"),
+            "windows of columns in memory": (made(held, WINDOW_ROWS), "≥ 0.6"),
+            "windows of files": (made(stored, WINDOW_ROWS), "≥ 0.6"),
+        }
+        plain = next(kinds["in memory"][0].sequential(rows)).floats
+        for size in BATCHES:
+            for kind, (loader, goal) in kinds.items():
+                value = ratio(
+                    lambda loader=loader, size=size: seconds_of(lambda: epoch(loader, size)),  # type: ignore[misc]
+                    lambda size=size: seconds_of(lambda: by_hand(plain, size)),  # type: ignore[misc]
+                )
+                found[f"loader {kind}, batches of {size:,}"] = result(value, "× the gather's rows/s", goal)
+    return found
+
+
+def made(data: Prepared, window_rows: int | None) -> Loader:
+    return loaders(data, LAYOUT, torch.float32, EpochOrder(1, True, window_rows))["train"]
+
+
+def epoch(loader: Loader, size: int, number: int = 0) -> Iterator[Batch]:
+    return loader.epoch(number, 0, Cut(size))
+
+
+def stall_results(rows: int) -> dict[str, Result]:
+    """The share of an epoch in which the device waits, if each step takes a millisecond."""
+    found: dict[str, Result] = {}
+    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
+        held, stored = prepared(rows, Path(folder))
+        for kind, loader in {"in memory": made(held, None), "windows of files": made(stored, WINDOW_ROWS)}.items():
+            for size in BATCHES:
+                waited = device = 0.0
+                batches = epoch(loader, size, 1)
+                while True:
+                    start = time.perf_counter()
+                    if next(batches, None) is None:
+                        break
+                    ready = time.perf_counter()
+                    time.sleep(DEVICE_SECONDS)
+                    waited, device = waited + ready - start, device + time.perf_counter() - ready
+                share = 100 * waited / (waited + device)
+                found[f"stall {kind}, batches of {size:,}"] = result(share, "%", "≤ 2")
+    return found
+
+
+def preprocessing_results(rows: int) -> dict[str, Result]:
+    """Whole preprocessing into an empty cache, beside the hand-written program, in this process and in turn."""
+    data = str(large_data(rows) if rows > tabular.ROWS else tabular.data_of(rows))
+    found = {}
+    for name, processor, goal in (("pandas", None, "≤ 1.2"), ("dask, 2 threads", _dask(), "≤ 1.5")):
+        value = 1 / ratio(
+            lambda processor=processor: _prepare(data, processor),  # type: ignore[misc]
+            lambda: _timed(lambda folder: pyarrow_preprocessing.run(data, folder)),
+            rounds=3,
+        )
+        found[f"preprocessing {rows:,} rows, {name}"] = result(value, "× pyarrow's time", goal)
+    return found
+
+
+def _dask() -> Processor:
+    from trainwright_trainer.frames.dask import DaskProcessor
+
+    return DaskProcessor({"scheduler": "threads", "num_workers": 2}, tasks=2)
+
+
+def _prepare(data: str, processor: Processor | None) -> float:
+    spec = load.inspected((ROOT / "bench" / "tabular.yaml").read_text(), "tabular.yaml").valid().job.spec
+    assert spec.config is not None
+    config = resolve(spec.config)
+
+    def work(folder: str) -> None:
+        prepare(config, data, seed=42, cache_dir=folder, processor=processor).finish()
+
+    return _timed(work)
+
+
+def _timed(work: Callable[[str], None]) -> float:
+    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
+        start = time.perf_counter()
+        work(folder)
+        return time.perf_counter() - start
+
+
+BENCHMARKS = {"loaders": loader_results, "stall": stall_results, "preprocessing": preprocessing_results}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.data", description="The data path beside hand-written code.")
+    parser.add_argument("--only", choices=list(BENCHMARKS), help="one of the benchmarks")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="the rows of each table")
+    parser.add_argument("--dry", action="store_true", help="write nothing down")
+    options = parser.parse_args()
+    for name, run in BENCHMARKS.items():
+        if options.only in (None, name):
+            record(run(options.rows), BOOK, dry=options.dry)
+
+
+if __name__ == "__main__":
+    main()
