@@ -27,8 +27,6 @@ class FakeApi:
         self.hangs = False
         self.delay: Callable[[], Awaitable[None]] | None = None
         """Awaited in `replace`, after its effect and before its answer."""
-        self.held: Mapping[str, Any] = {}
-        """The status fields that a manual edit owns."""
         self._versions: Iterator[int] = itertools.count(1)
 
     def add(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,12 +75,12 @@ class FakeApi:
         subresource: str | None = None,
         force: bool = True,
     ) -> dict[str, Any]:
-        """Apply the status only. Its fields replace the stored ones, as for a sole owner; the `held` fields stay."""
+        """Apply the status only. Its fields replace the stored ones, as for a sole owner."""
         await self._asked("apply", resource, name)
         assert (field_manager, subresource, force) == ("trainwright", "status", True)
         found = self._found(resource, namespace, name)
         self._check_version(found, body)
-        return self._store((resource.kind, namespace, name), {**found, "status": {**self.held, **body["status"]}})
+        return self._store((resource.kind, namespace, name), {**found, "status": body["status"]})
 
     async def remove(
         self,
@@ -94,14 +92,13 @@ class FakeApi:
         resource_version: str,
         subresource: str | None = None,
     ) -> dict[str, Any]:
-        """Remove fields of the status only."""
+        """Remove the status only."""
         await self._asked("remove", resource, name)
         assert subresource == "status"
         found = self._found(resource, namespace, name)
         self._check_version(found, {"metadata": {"resourceVersion": resource_version}})
-        gone = {pointer.removeprefix("/status/") for pointer in pointers}
-        status = {key: value for key, value in found["status"].items() if key not in gone}
-        return self._store((resource.kind, namespace, name), {**found, "status": status})
+        assert list(pointers) == ["/status"]
+        return self._store((resource.kind, namespace, name), {key: found[key] for key in found if key != "status"})
 
     async def delete(
         self,

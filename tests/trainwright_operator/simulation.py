@@ -8,6 +8,7 @@ from typing import Any
 
 from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.messages import OutcomeMessage, encoded
 from trainwright_api.resource.status import PostedOutcome, TrainingJobStatus
 from trainwright_operator.children import read_child
 from trainwright_operator.controller.reconciler import ROUNDS
@@ -193,6 +194,18 @@ class Cluster:
             **fields,
         )
         self.status = self.status.model_copy(update={"outcome": posted})
+
+    def refuses_its_number(self, free: int, *, posted: bool = True) -> None:
+        """End as the trainer does if the run folder knows the number of the attempt. `free`: the next free one."""
+        line, child = f"attempt {self.child.attempt} of this run has begun already", self.child
+        if posted:
+            self.posts("environment", line, next_attempt=free)
+        else:
+            said = OutcomeMessage(attempt=child.attempt, stage=child.stage, outcome="environment", line=line)
+            text = encoded(said.model_copy(update={"next_attempt": free}))
+            pod = Pod("default", child.name, f"p-{child.name}", self.uid, child.attempt, "node", "Failed", child.stage)
+            self.pods[child.name] = replace(pod, exit_code=3, termination_message=text)
+        self.ends(exit_code=3)
 
     def condition(self, kind: str) -> tuple[str, str] | None:
         found = next((one for one in self.status.conditions or [] if one.type == kind), None)

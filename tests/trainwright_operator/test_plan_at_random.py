@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.model.observed import Pod, Waiting
 
 from .simulation import SPEC, UID, Cluster
@@ -89,10 +90,8 @@ def a_hand_deletes(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG0
     cluster.children.clear()
 
 
-def a_hand_erases(cluster: Cluster, draw: random.Random) -> None:
-    fields = ["attempts", "conditions", "attempt", "child", "resolved", "start_time", "retries", "outcome"]
-    field = draw.choice([*fields, "preprocessed"])
-    cluster.status = cluster.status.model_copy(update={field: None})
+def status_is_reset(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG001
+    cluster.status = TrainingJobStatus()
 
 
 Action = Callable[[Cluster, random.Random], None]
@@ -125,13 +124,14 @@ def test_whatever_happens_the_job_comes_to_rest(seed: int, backend: dict[str, ob
 
 
 @pytest.mark.parametrize("backend", [{"type": "local"}, GPUS], ids=["local", "gpus"])
-@pytest.mark.parametrize("seed", [*range(25), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(25, 300))])
-def test_a_status_that_hands_have_torn_does_no_harm(seed: int, backend: dict[str, object]) -> None:
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 300))])
+def test_a_status_that_is_reset_at_any_moment_does_no_harm(seed: int, backend: dict[str, object]) -> None:
     draw = random.Random(seed)
     cluster = Cluster(spec={**SPEC, "backend": backend, "backoffLimit": 2})
     for _ in range(60):
         a_pass(cluster, draw)
-        draw.choice((*ACTIONS, a_hand_erases))(cluster, draw)
+        draw.choice((*ACTIONS, status_is_reset))(cluster, draw)
+        assert len(cluster.children) <= 1, "at most one live child"
     _comes_to_an_end(cluster, draw)
 
 

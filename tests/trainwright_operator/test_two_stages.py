@@ -328,25 +328,3 @@ def test_a_missing_child_of_the_first_stage_is_asked_for_by_its_own_kind() -> No
     cluster.children.clear()
     (lookup,) = plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups
     assert (lookup.name, lookup.kind) == (FIRST, "Job")
-
-
-@pytest.mark.parametrize("torn", [{"child": None, "stage": None}, {"stage": None}, {"stage": "x"}, {"stage": "train"}])
-def test_which_stage_it_is_is_found_again_where_a_user_has_torn_it(torn: dict[str, str | None]) -> None:
-    cluster = preprocessing()
-    (attempt,) = cluster.status.attempts or []
-    cluster.status = cluster.status.model_copy(update={"attempts": [attempt.model_copy(update=torn)]})
-    cluster.settle()
-    assert cluster.status.attempts == [attempt]
-    cluster.ends()
-    cluster.settle()
-    assert list(cluster.children) == [SECOND]
-
-
-@pytest.mark.parametrize("erased", ["attempts", "preprocessed"])
-def test_a_status_that_a_user_has_erased_between_the_stages_does_no_harm(erased: str) -> None:
-    cluster = preprocessing()
-    cluster.ends()
-    cluster.run()
-    cluster.status = cluster.status.model_copy(update={erased: None})
-    cluster.settle()
-    assert list(cluster.children) == [SECOND]

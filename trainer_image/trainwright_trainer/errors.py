@@ -28,6 +28,17 @@ class EnvironmentFailure(Exception):
     """A fault of the machine: a full disk, a read-only folder, no memory. Prints one line; exit code 3."""
 
 
+class UsedAttempt(EnvironmentFailure):
+    """The operator has assigned the number of an attempt that the run folder already knows, or a smaller one."""
+
+    def __init__(self, line: str, next_attempt: int) -> None:
+        self.next_attempt = next_attempt
+        super().__init__(line, next_attempt)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class LostRank(EnvironmentFailure):
     """Another process of the training is gone, and has reported no failure."""
 
@@ -54,7 +65,8 @@ class Outcome:
 
     `kind` is the `class` of outcome.json; `line` is one readable line, `log` the traceback or the last lines of the
     log. `problems`: those of a `Mistakes`; only the driver reads them. `reason`: why the training loop ended (epochs,
-    train_steps, early stopping or time limit). `model` and `test_scores` are for the termination message.
+    train_steps, early stopping or time limit). `model`, `test_scores` and `next_attempt` (see `UsedAttempt`) are for
+    the termination message.
     """
 
     kind: OutcomeClass
@@ -64,6 +76,7 @@ class Outcome:
     reason: str = ""
     model: str | None = None
     test_scores: Mapping[str, float] = field(default_factory=dict)
+    next_attempt: int | None = None
 
     @classmethod
     def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
@@ -75,7 +88,8 @@ class Outcome:
             # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
             line = ": ".join(word for word in (type(error).__name__, line) if word)
         mistakes = error.problems if isinstance(error, Mistakes) else ()
-        return cls(kind, line or "not enough memory on this machine", log, tuple(mistakes))
+        free = error.next_attempt if isinstance(error, UsedAttempt) else None
+        return cls(kind, line or "not enough memory on this machine", log, tuple(mistakes), next_attempt=free)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -88,7 +102,7 @@ class Outcome:
         if self.kind == "mistake":
             return Mistakes(self.problems)
         if self.kind == "environment":
-            return EnvironmentFailure(self.line)
+            return UsedAttempt(self.line, self.next_attempt) if self.next_attempt else EnvironmentFailure(self.line)
         if self.kind == "stopped":
             return StoppedRun(self.line)
         crash = WorkerCrash(self.line)

@@ -79,6 +79,7 @@ class OutcomeMessage(KubernetesSection):
     log_tail: Annotated[str, Field(max_length=LOG_BYTES)] | None = Field(None, description="The last log lines.")
     model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
+    next_attempt: Count | None = Field(None, description="The next free number, if the run has used this one before.")
 
 
 class Report(KubernetesSection):

@@ -12,7 +12,7 @@ from trainwright_api.schema.section import KubernetesSection
 
 Phase = Literal["Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed"]
 ENDS: tuple[Phase, ...] = ("Failed", "Complete")
-"""The final conditions of a job, and the phases of the same names. If a manual edit sets both, the first counts."""
+"""The final conditions of a job, and the phases of the same names."""
 OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted"]
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -59,6 +59,7 @@ class Attempt(KubernetesSection):
     reason: Word | None = Field(None, description="One word for the cause.")
     message: Line | None = Field(None, description="One line of text for the user.")
     position: Count | None = Field(None, description="The row at which it started, counted over all epochs.")
+    next_attempt: Count | None = Field(None, description="The next free number, if the run has used this one before.")
 
 
 class RankProgress(KubernetesSection):
@@ -136,6 +137,7 @@ class PostedOutcome(KubernetesSection):
     log_tail: LogTail | None = Field(None, description="The last log lines.")
     model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
+    next_attempt: Count | None = Field(None, description="The next free number, if the run has used this one before.")
     post_time: Time | None = Field(None, description="When this was posted.")
 
 

@@ -8,7 +8,9 @@ from typing import Any
 from trainwright_api.resource.job import API_VERSION, KIND
 from trainwright_api.resource.kubernetes import ChildMetadata
 from trainwright_operator.children.child_spec import ChildSpec
+from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job
+from trainwright_operator.model.record import record_of
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
@@ -34,7 +36,7 @@ def child_metadata(child_spec: ChildSpec) -> dict[str, Any]:
     queue = {QUEUE: child_spec.spec.queue_name} if child_spec.spec.queue_name else {}
     given = child_spec.spec.child_metadata or ChildMetadata()
     made = _metadata(child_spec, child_spec.name, {**(given.labels or {}), **child_spec.labels, **queue})
-    return {**made, "annotations": dict(given.annotations)} if given.annotations else made
+    return {**made, "annotations": {**(given.annotations or {}), names.RECORD: record_of(child_spec.job.status)}}
 
 
 def support_metadata(child_spec: ChildSpec) -> dict[str, Any]:

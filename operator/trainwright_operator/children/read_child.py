@@ -6,6 +6,7 @@ from typing import Any
 
 from trainwright_operator.children.kinds import kind_of
 from trainwright_operator.children.origin import origin_of_child
+from trainwright_operator.model import names
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.reading import NEVER, mapping, text, time
 
@@ -26,6 +27,7 @@ def read_child(raw: Any) -> Child | None:
         attempt=origin.attempt,
         stage=origin.stage,
         created=time(metadata.get("creationTimestamp")) or NEVER,
+        record=text(mapping(metadata, "annotations").get(names.RECORD)),
         deleting=bool(metadata.get("deletionTimestamp")),
         state=state.state,
         pods=kind.gang(mapping(raw, "spec")),

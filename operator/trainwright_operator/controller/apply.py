@@ -8,13 +8,11 @@ from typing import Any
 
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.controller.event_recorder import EventRecorder
-from trainwright_operator.controller.stale_fields import stale_fields
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.resources import SECRETS, TRAINING_JOBS, Resource, of_kind
-from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Manifest
-from trainwright_operator.model.plan import Deletion, Plan
-from trainwright_operator.model.reading import mapping, mappings
+from trainwright_operator.model.plan import Deletion, Event, Plan
+from trainwright_operator.model.reading import mappings
 
 FIELD_MANAGER = "trainwright"
 OF_THE_PODS: Mapping[str, Any] = {
@@ -61,9 +59,10 @@ class Applier:
         for deletion in plan.delete:
             await self._delete(job, deletion)
         if plan.status is not None:
-            updated = await self._write(job, plan.status)
+            await self._write(job, plan.status)
             self.recorder.difference(job, plan.status)
-            await self._remove_stale_fields(job, updated, plan.status)
+        if plan.reset:
+            await self._reset(job, plan.reset)
 
     async def _check_unchanged(self, job: Job) -> Manifest:
         """Return the job's current object.
@@ -138,8 +137,17 @@ class Applier:
         metadata = (await self._client.get(resource, job.namespace, name))["metadata"]
         return str(metadata["uid"]) if _belongs(metadata, job.uid) else ""
 
-    async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest:
-        """Write the status and return the updated job."""
+    async def _reset(self, job: Job, reason: str) -> None:
+        """Remove the whole status, whoever has written it, and report that once."""
+        version = (await self._check_unchanged(job))["metadata"]["resourceVersion"]
+        self._note(
+            await self._client.remove(
+                TRAINING_JOBS, job.namespace, job.name, ["/status"], resource_version=version, subresource="status"
+            )
+        )
+        self.recorder.add(job, Event("Warning", "StatusReset", f"the status could not be read and is reset: {reason}"))
+
+    async def _write(self, job: Job, status: TrainingJobStatus) -> None:
         body = {
             "metadata": {"name": job.name, "namespace": job.namespace, "resourceVersion": job.resource_version},
             "status": own_fields(status),
@@ -154,23 +162,8 @@ class Applier:
             if error.conflict:
                 # The cache may stay old for a while: without this check, the next pass would fail in the same way.
                 await self._check_unchanged(job)
-            if error.invalid:
-                # A dropped field that a manual edit also owns may keep a part that is invalid on its own.
-                await self._remove_stale_fields(job, await self._check_unchanged(job), status)
             raise
         self._note(updated)
-        return updated
-
-    async def _remove_stale_fields(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
-        """Remove manually written fields that the decision dropped; otherwise every pass would drop them again."""
-        left = stale_fields(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
-        pointers = [f"/status{pointer}" for pointer in left]
-        if pointers:
-            version = raw["metadata"]["resourceVersion"]
-            updated = await self._client.remove(
-                TRAINING_JOBS, job.namespace, job.name, pointers, resource_version=version, subresource="status"
-            )
-            self._note(updated)
 
 
 def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
@@ -178,14 +171,12 @@ def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
 
     Under server-side apply, a field that is missing here is released.
     """
-    # A manual edit may have written any type into the status; the API server validates it.
-    return status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=OF_THE_PODS, warnings=False)
+    return status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=OF_THE_PODS)
 
 
 def _belongs(metadata: Mapping[str, Any], uid: str) -> bool:
-    """True if the job owns the object, by its owner references, or by its label if a manual edit removed those."""
-    owners = [owner.get("uid") for owner in mappings(metadata.get("ownerReferences"))]
-    return uid in (owners or [mapping(metadata, "labels").get(names.JOB_UID)])
+    """True if the job owns the object."""
+    return any(owner.get("uid") == uid for owner in mappings(metadata.get("ownerReferences")))
 
 
 def _named(manifest: Manifest) -> str:

@@ -41,7 +41,10 @@ class EventRecorder:
 
     def difference(self, job: Job, after: TrainingJobStatus) -> None:
         """Queue the events of a status that was written."""
-        for place, event in enumerate(between(job.status, after)):
+        self.add(job, *between(job.status, after))
+
+    def add(self, job: Job, *events: Event) -> None:
+        for place, event in enumerate(events):
             try:
                 self._waiting.put_nowait(self._manifest(job, event, place))
             except asyncio.QueueFull:

@@ -16,9 +16,6 @@ from trainwright_operator.policies import deadlines, gpus, retry, start
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.outcome import Ending, reported_outcome
 
-LARGEST_COUNT = 2**53
-"""The maximum in the schema."""
-
 
 def close(context: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
     """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits are.
@@ -56,6 +53,7 @@ def record(context: Context, builder: StatusBuilder, attempt: Attempt, end: Endi
         reason=end.reason[:256],
         message=conditions.line(end.message) or None,
         position=context.position_of(attempt),
+        next_attempt=end.next_attempt,
     )
     active = deadlines.active_seconds(attempt, ended)
     _add(builder, "active_seconds", round(active))
@@ -115,8 +113,7 @@ def _add_gpus(context: Context, builder: StatusBuilder, attempt: Attempt, active
 
 
 def _add(builder: StatusBuilder, count: str, more: int) -> None:
-    """Add to a count, at most up to the schema's maximum: a manual edit may have made it that large."""
-    builder.set(**{count: min((builder.get(count) or 0) + more, LARGEST_COUNT)})
+    builder.set(**{count: (builder.get(count) or 0) + more})
 
 
 def _refusal(context: Context, builder: StatusBuilder, end: Ending) -> str:

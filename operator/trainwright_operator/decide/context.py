@@ -10,14 +10,15 @@ from typing import Any
 
 from trainwright_api.resource.backend import DEFAULT_PROCESSOR
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
-from trainwright_api.resource.status import Attempt, Progress, Resolved
+from trainwright_api.resource.stages import backend_of_pods, comes_before
+from trainwright_api.resource.status import Attempt, Progress, Resolved, TrainingJobStatus
 from trainwright_operator.children import kind_for
 from trainwright_operator.children.kind import ChildKind
-from trainwright_operator.model import names, times
+from trainwright_operator.model import names
 from trainwright_operator.model.observed import Child, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.reading import mapping, text
+from trainwright_operator.model.record import read_back
 from trainwright_operator.model.status_builder import StatusBuilder, current
 from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.policies.forbidden import refusal
@@ -36,21 +37,14 @@ class Context:
     """The certificate authority of the progress endpoint, in PEM."""
 
     @cached_property
-    def attempt(self) -> Attempt | None:
-        """The newest attempt. If a manual edit removed it from the status, it is read from its child."""
-        found = current(self.job.status.attempts) or _newest_of(self.snapshot.children)
-        return None if found is None else self._mended(found)
+    def _read_back(self) -> TrainingJobStatus | None:
+        """The status as the children tell it, for a job whose status was reset."""
+        return None if self.job.status.attempts else read_back(self.snapshot.children)
 
-    def _mended(self, attempt: Attempt) -> Attempt:
-        """Restore the stage and the child's name of the attempt if a manual edit changed either."""
-        own = {self.child_name(attempt.number, stage): stage for stage in (PREPROCESS, self.task)}
-        known = attempt.stage if attempt.stage in own.values() else None
-        if attempt.child:
-            stage = own.get(attempt.child, known)
-            return attempt if stage == attempt.stage else attempt.model_copy(update={"stage": stage})
-        recorded = _newest_of(tuple(child for child in self.snapshot.children if child.name in own))
-        stage = known or (recorded.stage if recorded is not None else None) or self.task
-        return attempt.model_copy(update={"child": self.child_name(attempt.number, stage), "stage": stage})
+    @cached_property
+    def attempt(self) -> Attempt | None:
+        """The newest attempt."""
+        return current((self._read_back or self.job.status).attempts)
 
     def child_name(self, attempt: int, stage: str) -> str:
         return names.child_name(self.job.name, self.job.uid, attempt, stage)
@@ -160,13 +154,8 @@ class Context:
 
     def builder(self) -> StatusBuilder:
         builder = StatusBuilder(self.job, self.now)
-        attempt = self.attempt
-        if builder.attempt is None and attempt is not None:
-            builder.add_attempt(attempt)
-            builder.set(start_time=builder.get("start_time") or times.written(self.now))
-        elif attempt is not None and builder.attempt != attempt:
-            builder.change_attempt(child=attempt.child, stage=attempt.stage)
-            builder.set(child=attempt.child)
+        if self._read_back is not None:
+            builder.set(**{name: getattr(self._read_back, name) for name in self._read_back.model_fields_set})
         return builder
 
 
@@ -185,11 +174,3 @@ def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
     return tuple(
         Deletion(child.kind, child.namespace, child.name, child.uid) for child in children if not child.deleting
     )
-
-
-def _newest_of(children: tuple[Child, ...]) -> Attempt | None:
-    newest = max(children, key=lambda child: (child.attempt, child.stage != PREPROCESS), default=None)
-    if newest is None:
-        return None
-    created = times.written(newest.created)
-    return Attempt(number=newest.attempt, child=newest.name, stage=newest.stage, create_time=created)

@@ -1,4 +1,4 @@
-"""The situations at the end of a job: deleted by its user, or finished."""
+"""The situations before all others: a job that is deleted by its user, whose status is unreadable, or finished."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ UNATTENDED = ("ValidationFailed",)
 def being_deleted(context: Context) -> Plan | None:
     """The job is being deleted. Its objects follow by their owner references, so the operator waits for nothing."""
     return Plan() if context.job.deleting else None
+
+
+def unreadable(context: Context) -> Plan | None:
+    """The status cannot be read: remove it. The next pass reads the attempt and the counts back from the children."""
+    return Plan(reset=context.job.unreadable) if context.job.unreadable else None
 
 
 def finished(context: Context) -> Plan | None:

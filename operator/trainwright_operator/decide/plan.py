@@ -22,7 +22,7 @@ from trainwright_operator.decide.between_attempts import (
     suspended,
 )
 from trainwright_operator.decide.context import Context
-from trainwright_operator.decide.finished import being_deleted, finished
+from trainwright_operator.decide.finished import being_deleted, finished, unreadable
 from trainwright_operator.decide.running import (
     child_unseen,
     ended,
@@ -42,8 +42,9 @@ from trainwright_operator.settings import Settings
 Situation = Callable[[Context], Plan | None]
 
 SITUATIONS: tuple[Situation, ...] = (
-    # the end
+    # the end, or no beginning that can be read
     being_deleted,
+    unreadable,
     finished,
     # an attempt that was created and has not ended
     orphans,

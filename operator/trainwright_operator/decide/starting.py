@@ -62,7 +62,7 @@ def assign_attempt(context: Context) -> Plan | None:
     if words := room.crowded(size_of(context.spec, resolved), context.snapshot.others, context.settings.policy):
         return _crowded(context, words)
     builder, spec, job = context.builder(), context.spec, context.job
-    number = (before.number if before else 0) + 1
+    number = max(before.number + 1, before.next_attempt or 0) if before else 1
     first = stages.first(spec, resolved, job.status)
     attempt = Attempt(number=number, child=context.child_name(number, first), stage=first)
     builder.add_attempt(attempt)

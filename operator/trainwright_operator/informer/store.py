@@ -22,7 +22,7 @@ Key = tuple[str, str]
 """The namespace ("" for a cluster-scoped object) and the name."""
 
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""The exceptions that an object raises if a manual edit made it unreadable."""
+"""The exceptions that an unreadable object raises."""
 MAX_TOMBSTONES = 10_000
 """The maximum number of deletions that are remembered."""
 

@@ -6,17 +6,22 @@ finished job, only the fields that cleanup needs are kept, compressed.
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from pydantic import ValidationError
 
 from trainwright_api.checks.cluster import ValidationResult
+from trainwright_api.checks.error_messages import lines
+from trainwright_api.paths import dotted
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
@@ -29,8 +34,6 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, which includes secrets."""
 KEPT_METADATA = ("namespace", "name", "uid", "generation", "resourceVersion", "creationTimestamp", "deletionTimestamp")
 KEPT_SPEC = ("suspend", "ttlSecondsAfterFinished", "ttlPolicy")
-LARGEST_ATTEMPT = 1_000_000_000
-"""A larger number comes from a manual edit: the numbers after it would not fit into the schema, nor into names."""
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 
 
@@ -65,6 +68,7 @@ def read_job(stored: StoredJob, validate_job: Callable[[Manifest], ValidationRes
     raw = json.loads(zlib.decompress(stored.data) if stored.finished else stored.data)
     metadata, spec = raw["metadata"], mapping(raw, "spec")
     seconds = spec.get("ttlSecondsAfterFinished")
+    status, unreadable = _status(raw)
     return Job(
         namespace=metadata["namespace"],
         name=metadata["name"],
@@ -77,21 +81,35 @@ def read_job(stored: StoredJob, validate_job: Callable[[Manifest], ValidationRes
         ttl_seconds=seconds if isinstance(seconds, int) else None,
         ttl_policy=str(spec.get("ttlPolicy") or "DeleteChildren"),
         validation=None if stored.finished else validate_job(raw),
-        status=read_status(raw.get("status")),
+        status=status,
+        unreadable=unreadable,
         raw={} if stored.finished else raw,
     )
 
 
 def read_status(raw: Any) -> TrainingJobStatus:
-    """Return the readable part of a status. The rest, which only a manual edit can have written, counts as absent."""
-    status = mapping(raw)
+    """Return the status. Fields that only a newer operator knows are left out. Raises ValidationError."""
+    status = dict(mapping(raw))
     try:
-        read = TrainingJobStatus.model_validate(status)
-    except ValidationError:
-        read = TrainingJobStatus.model_validate(dict(_readable(status)))
-    if not read.attempts or all(attempt.number <= LARGEST_ATTEMPT for attempt in read.attempts):
-        return read
-    return read.model_copy(update={"attempts": [one for one in read.attempts if one.number <= LARGEST_ATTEMPT]})
+        return TrainingJobStatus.model_validate(status)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)
+        if any(line["type"] != "unknown_key" for line in wrong):
+            raise
+        known = copy.deepcopy(status)
+        for line in wrong:
+            *path, last = line["loc"]
+            del reduce(getitem, path, known)[last]  # type: ignore[arg-type]
+        return TrainingJobStatus.model_validate(known)
+
+
+def _status(raw: Manifest) -> tuple[TrainingJobStatus, str]:
+    """Return the status of a job, and why it cannot be read."""
+    try:
+        return read_status(raw.get("status")), ""
+    except ValidationError as error:
+        location, message = lines(error)[0]
+        return TrainingJobStatus(), f"{dotted(('status', *location))}: {message}"
 
 
 def strip_node(raw: Manifest) -> Node:
@@ -123,21 +141,6 @@ def _finished(raw: Manifest) -> Manifest:
 
 def _without(mapping: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return {name: value for name, value in mapping.items() if name != key}
-
-
-def _readable(status: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in status.items():
-        kept = [item for item in value if _reads(key, [item])] if isinstance(value, list) else value
-        if _reads(key, kept):
-            yield key, kept
-
-
-def _reads(key: str, value: Any) -> bool:
-    try:
-        TrainingJobStatus.model_validate({key: value})
-    except ValidationError:
-        return False
-    return True
 
 
 def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | None:
@@ -179,9 +182,7 @@ def _is(conditions: list[Mapping[str, Any]], kind: str, status: str) -> bool:
 
 
 def _is_end(condition: Mapping[str, Any]) -> bool:
-    """True if the condition is a readable end. It must agree with `read_status`, so that both find the same end."""
-    is_said = condition.get("type") in ENDS and condition.get("status") == "True"
-    return is_said and _reads("conditions", [condition])
+    return condition.get("type") in ENDS and condition.get("status") == "True"
 
 
 def _taint(raw: Any) -> Taint:

@@ -11,6 +11,8 @@ JOB_UID = UID_LABEL
 JOB_NAME = "trainwright.dev/job-name"
 ATTEMPT = ATTEMPT_LABEL
 STAGE = "trainwright.dev/stage"
+RECORD = "trainwright.dev/record"
+"""The annotation of a child with the part of the status that must outlive a reset."""
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "trainwright"
 

@@ -37,6 +37,8 @@ class Job:
     validation: ValidationResult | None
     """None for a finished job, which is not validated."""
     status: TrainingJobStatus
+    unreadable: str = ""
+    """Why its status cannot be read; then `status` is empty."""
     raw: Manifest = field(default_factory=dict, compare=False, repr=False)
     """The object as stored, without managedFields. Empty for a finished job."""
 
@@ -59,6 +61,8 @@ class Child:
     created: datetime
     deleting: bool
     state: ChildState
+    record: str = ""
+    """The record of the job from the time when the child was created (`record.py`)."""
     pods: int = 1
     """The number of its pods, without the one that submits a RayJob."""
     pending_after_pods: bool = False
@@ -89,7 +93,7 @@ class Pod:
     phase: str
     """The pod's phase: Pending, Running, Succeeded, Failed, Unknown."""
     stage: str = ""
-    """The stage of the attempt: the task, or preprocess before it. Empty if a manual edit removed the label."""
+    """The stage of the attempt: the task, or preprocess before it."""
     ready: bool = False
     essential: bool = True
     """True if its loss ends the attempt. Ray replaces a lost worker within an attempt."""

@@ -43,6 +43,8 @@ class Plan:
     delete: tuple[Deletion, ...] = ()
     status: TrainingJobStatus | None = None
     """The complete status of the reconciler's own fields. None: the status does not change, and nothing is written."""
+    reset: str = ""
+    """The reason for which the whole status is removed. The next pass builds it again."""
     wake_at: datetime | None = None
     lookups: tuple[Lookup, ...] = ()
 

@@ -80,7 +80,7 @@ class StatusBuilder:
 
 
 def current(attempts: list[Attempt] | None) -> Attempt | None:
-    """Return the newest attempt. A manual edit may have changed the order of the list."""
+    """Return the newest attempt."""
     return max(attempts, key=lambda attempt: attempt.number) if attempts else None
 
 

@@ -10,7 +10,7 @@ def written(time: datetime) -> str:
 
 
 def read(text: str | None) -> datetime | None:
-    """Return the time, or None for an absent or invalid text, which a manual edit may leave."""
+    """Return the time, or None for an absent or invalid text."""
     if not text:
         return None
     try:
@@ -21,8 +21,4 @@ def read(text: str | None) -> datetime | None:
 
 
 def after(time: datetime, seconds: float) -> datetime:
-    """Return the time plus `seconds`, clamped to the range of datetime: a manual edit may hold an extreme time."""
-    try:
-        return time + timedelta(seconds=seconds)
-    except OverflowError:
-        return (datetime.max if seconds > 0 else datetime.min).replace(tzinfo=UTC)
+    return time + timedelta(seconds=seconds)

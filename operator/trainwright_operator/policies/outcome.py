@@ -23,6 +23,8 @@ KILLED = (137, 143)
 """The exit codes of SIGKILL and SIGTERM: the process did not exit by itself."""
 SUBMISSION_FAILED = "SubmissionFailed"
 """KubeRay's reason if the submitter failed, even if it only attached to an entrypoint that already ran."""
+NUMBER_USED = "AttemptNumberUsed"
+"""The reason of an attempt whose number the run folder knows already."""
 LOG_CUT_BYTES = 2048
 """The number of bytes that Kubernetes takes from the end of a log as the termination message."""
 
@@ -35,6 +37,8 @@ class Ending:
     reason: str
     message: str
     log_tail: str = ""
+    next_attempt: int | None = None
+    """The next free number of an attempt, if the run folder knows this one's already."""
 
 
 def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
@@ -84,6 +88,7 @@ def as_status(message: OutcomeMessage, stage: str = "") -> PostedOutcome:
         log_tail=message.log_tail,
         model=message.model,
         test_scores=message.test_scores,
+        next_attempt=message.next_attempt,
     )
 
 
@@ -98,6 +103,9 @@ def disrupted(own: tuple[Pod, ...]) -> str:
 
 def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) -> Ending:
     words = posted.message or posted.outcome
+    if posted.next_attempt:
+        # The status was reset when no child was left. The attempt began nothing, so it counts against no limit.
+        return Ending("stopped", NUMBER_USED, words, next_attempt=posted.next_attempt)
     if posted.outcome == "stopped" and attempt.stop_time is None:
         # The process received a stop signal that the operator did not request: its node was taken.
         return Ending("preempted", disrupted(own) or attempt.reason or "Terminated", words, posted.log_tail or "")

@@ -115,7 +115,7 @@ def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
     written = times.read(last.get("updateTime"))
     if written is None or (last.get("attempt"), last.get("stage")) != (report.attempt, report.progress.stage):
         return True
-    # A time in the future comes from another clock or a manual edit: it must not delay progress for long.
+    # A time in the future comes from another clock: it must not delay progress for long.
     return not now - timedelta(seconds=interval) < written <= now + timedelta(seconds=interval)
 
 

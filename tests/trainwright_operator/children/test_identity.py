@@ -54,6 +54,6 @@ def test_the_jobs_labels_and_annotations_are_its_childs_alone() -> None:
     made = child_spec("ray", childMetadata=given, queueName="gpus")
     found = child(made)["metadata"]
     assert (found["labels"]["cost"], found["labels"][QUEUE], found["labels"][names.ATTEMPT]) == ("a", "gpus", "1")
-    assert found["annotations"] == {"topology": "rack"}
+    assert found["annotations"] == {"topology": "rack", names.RECORD: "{}"}
     assert all("cost" not in one["metadata"]["labels"] for one in shared_objects(made))
-    assert "annotations" not in child(child_spec("ray"))["metadata"]
+    assert set(child(child_spec("ray"))["metadata"]["annotations"]) == {names.RECORD}

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from trainwright_api.resource.status import Attempt, PostedOutcome, Progress, Resolved, TrainingJobStatus
 from trainwright_operator.controller.apply import Applier, Foreign, Refused, Stale, Vanished, own_fields
 from trainwright_operator.kube.client import ApiError, Unreachable
-from trainwright_operator.model import names
 from trainwright_operator.model.plan import Deletion, Plan
 
 from ..a_job import child, seen, stored
@@ -164,20 +162,6 @@ def test_what_is_there_and_somebody_elses_is_reported(kind: str) -> None:
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize(("label", "is_ours"), [("uid-of-flights", True), ("another", False)])
-def test_what_a_user_has_taken_from_its_owner_is_known_by_its_label(label: str, is_ours: bool) -> None:
-    made = child("ConfigMap", "flights-1")
-    orphan = {**made, "metadata": {**made["metadata"], "ownerReferences": [], "labels": {names.JOB_UID: label}}}
-
-    async def scenario(environment: ApplyEnvironment) -> None:
-        environment.api.add(orphan)
-        with nullcontext() if is_ours else pytest.raises(Foreign):
-            await environment.apply(create=(made,), status=RUNNING)
-        assert bool(environment.noted) == is_ours
-
-    run_scenario(scenario)
-
-
 def test_no_secret_is_ever_read() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child("Secret", "flights"))
@@ -286,40 +270,6 @@ def test_a_job_that_goes_before_its_status_is_written_is_reported_as_gone() -> N
     run_scenario(scenario)
 
 
-def test_what_another_manager_owns_is_taken_away() -> None:
-    async def scenario(environment: ApplyEnvironment) -> None:
-        environment.api.held = {"message": "by hand", "progress": {"attempt": 1}}
-        await environment.apply(status=RUNNING)
-        job = environment.api.stored("TrainingJob", "flights")
-        assert job is not None
-        assert job["status"] == {"phase": "Running", "progress": {"attempt": 1}}
-        assert environment.noted[-1] == job
-        assert environment.api.writes() == ["apply TrainingJob/flights", "remove TrainingJob/flights"]
-
-    run_scenario(scenario)
-
-
-def test_what_another_manager_owns_is_taken_away_where_the_rest_of_it_is_refused() -> None:
-    async def scenario(environment: ApplyEnvironment) -> None:
-        environment.job = seen(
-            environment.api.add({**environment.raw, "status": {"message": "by hand", "phase": "Failed"}})
-        )
-
-        def refuses(verb: str, _: str) -> None:
-            if verb == "apply":
-                raise ApiError(422, "Invalid", "status.conditions[0].reason: Required value")
-
-        environment.api.fault = refuses
-        with pytest.raises(ApiError, match="Required value"):
-            await environment.apply(status=RUNNING)
-        job = environment.api.stored("TrainingJob", "flights")
-        assert environment.noted == [job]
-        assert job is not None
-        assert job["status"] == {"phase": "Failed"}
-
-    run_scenario(scenario)
-
-
 def test_the_status_holds_the_reconcilers_fields_alone() -> None:
     status = TrainingJobStatus(
         phase="Running",
@@ -335,10 +285,6 @@ def test_the_status_holds_the_reconcilers_fields_alone() -> None:
     }
 
 
-def test_a_status_that_a_user_has_spoiled_can_be_written_too() -> None:
-    assert own_fields(TrainingJobStatus.model_construct(attempt="one"))["attempt"] == "one"  # type: ignore[arg-type]
-
-
 def test_events_follow_the_status() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         await environment.apply(status=BEGUN)
@@ -347,18 +293,27 @@ def test_events_follow_the_status() -> None:
     run_scenario(scenario)
 
 
-def test_events_are_reported_where_a_manual_edit_comes_between_the_status_and_the_rest() -> None:
+def test_a_reset_removes_the_whole_status_with_one_event() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
-        environment.api.held = {"message": "by hand"}
+        environment.job = seen(environment.api.add({**environment.raw, "status": {"attempt": "one"}}))
+        await environment.apply(reset="status.attempt: expected a whole number")
+        job = environment.api.stored("TrainingJob", "flights")
+        assert job is not None
+        assert "status" not in job
+        assert environment.noted == [job]
+        (name,) = environment.api.names("Event")
+        event = environment.api.stored("Event", name) or {}
+        assert (event["type"], event["reason"]) == ("Warning", "StatusReset")
+        assert event["note"].endswith("is reset: status.attempt: expected a whole number")
 
-        def conflicts(verb: str, _: str) -> None:
-            if verb == "remove":
-                raise ApiError(409, "Conflict", "the object has been modified")
+    run_scenario(scenario)
 
-        environment.api.fault = conflicts
-        with pytest.raises(ApiError, match="modified"):
-            await environment.apply(status=BEGUN)
-        await environment.applier.recorder.flush()
-        assert environment.api.requests[-1].startswith("create Event")
+
+def test_a_status_that_has_been_put_right_meanwhile_is_not_reset() -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
+        environment.changed_by_another()
+        with pytest.raises(Stale):
+            await environment.apply(reset="status.attempt: expected a whole number")
+        assert environment.api.writes() == []
 
     run_scenario(scenario)

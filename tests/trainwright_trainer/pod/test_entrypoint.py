@@ -225,7 +225,8 @@ def test_an_attempt_that_somebody_else_has_begun_is_tried_again_and_its_outcome_
     start.write_text("{")
     outcome = attempts.end()
     assert outcome.outcome == "environment"
-    assert outcome.line.endswith("another process has just begun attempt 1 of this run")
+    assert outcome.line.endswith("attempt 1 of this run has begun already; 2 is next")
+    assert outcome.next_attempt == 2
     assert attempts.written() is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.checkpoints import write
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, OutcomeClass
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, OutcomeClass, UsedAttempt
 from trainwright_trainer.rundir import layout
 from trainwright_trainer.rundir.attempt import Attempt, AttemptReference, begin, brought_up
 from trainwright_trainer.rundir.layout import CheckpointName
@@ -233,8 +234,37 @@ def test_a_torn_start_takes_its_number_and_nothing_else(storage: FolderStorage, 
 
 def test_the_operator_names_the_number(storage: FolderStorage) -> None:
     assert start(storage, number=4).number == 4
-    with pytest.raises(EnvironmentFailure, match="another process has just begun attempt 4"):
-        start(storage, ExistingRun.CONTINUE, number=4)
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_number_that_the_run_has_passed_is_refused_and_the_next_free_one_named(
+    storage: FolderStorage, number: int
+) -> None:
+    """Attempt 2 has no start.json, but attempt 3 is newer; attempt 4 ended before it started."""
+    start(storage, number=1)
+    start(storage, ExistingRun.CONTINUE, number=3)
+    write_outcome(storage, 4, Outcome("environment", "no room on the disk"))
+    with pytest.raises(UsedAttempt, match=f"attempt {number} of this run has begun already; 5 is next$"):
+        start(storage, ExistingRun.CONTINUE, number=number)
+    assert storage.list(layout.attempt_folder(2)) == []
+
+
+def test_the_next_number_reaches_the_process_that_reports() -> None:
+    sent = pickle.loads(pickle.dumps(UsedAttempt("used", 5)))
+    outcome = Outcome.of(Outcome.of(sent).error())
+    assert (outcome.kind, outcome.line, outcome.next_attempt) == ("environment", "used", 5)
+
+
+def test_of_two_attempts_of_one_number_the_second_is_refused(storage: FolderStorage) -> None:
+    """The other one begins between the look at the folder and the creation of start.json."""
+
+    class Late(FolderStorage):
+        def create(self, name: str, data: bytes) -> bool:
+            storage.write(name, [data])
+            return super().create(name, data)
+
+    with pytest.raises(UsedAttempt, match="2 is next"):
+        start(Late(storage.root), number=1)
 
 
 def test_a_number_with_an_outcome_alone_is_not_given_again(storage: FolderStorage) -> None:

@@ -39,6 +39,7 @@ def message_of(outcome: Outcome, pod: Pod, log_tail: str) -> OutcomeMessage:
         log_tail=log_tail or None,
         model=outcome.model,
         test_scores=dict(outcome.test_scores) or None,
+        next_attempt=outcome.next_attempt,
     )
     return redacted_outcome(message)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.errors import UsedAttempt
 from trainwright_trainer.rundir import checkpoint, compatibility, layout, listing
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
@@ -74,11 +74,13 @@ def begin(
     `content` is the hash of the data. `number` is the number that the operator assigns; None takes the next free one.
     `source` is a checkpoint of another run to start from (`resumeFrom`); it is used if this run has none. `about`:
     further fields of start.json. Raises the exceptions of `look` and of `source`. If another process took the number
-    first, raises Mistakes, or EnvironmentFailure for a given `number`.
+    first, raises Mistakes. A given `number` that is not larger than those of all attempts raises UsedAttempt.
     """
     # Chosen before `look`, so that an attempt that starts meanwhile takes this number, and `create` fails below.
     mine = number or listing.free_number(storage)
     run = look(storage, job, how)
+    if number is not None and listing.started(storage, number - 1):
+        raise _used(storage, number)
     essence = compatibility.essence(job)
     kept = None if how is ExistingRun.OVERWRITE else run
     if kept is not None and kept.start is not None:
@@ -94,13 +96,18 @@ def begin(
     digest = compatibility.digest(essence)
     start = Start(mine, not kept, started_at, place, name, digest, content, essence, _about(about or {}))
     if not storage.create(layout.start(mine), start.to_bytes()):
-        taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
-        # If the operator assigns the numbers, this is not the user's mistake, and the next number is free.
-        raise Mistakes.one("", taken) if number is None else EnvironmentFailure(taken)
+        if number is not None:
+            raise _used(storage, number)
+        raise Mistakes.one("", f"{storage.location}: another process has just begun attempt {mine} of this run")
     if how is ExistingRun.OVERWRITE:
         clear_before(storage, mine)
     first = kept.first if kept else mine
     return Attempt(storage, mine, first, start_from, pinned, notices)
+
+
+def _used(storage: Storage, number: int) -> UsedAttempt:
+    free = listing.free_number(storage)
+    return UsedAttempt(f"{storage.location}: attempt {number} of this run has begun already; {free} is next", free)
 
 
 def clear_before(storage: Storage, number: int) -> None:
