@@ -48,7 +48,10 @@ class Job:
         await self.owns_status({"attempt": 1, "attempts": attempts})
         labels = dict(names.labels(self.name, self.uid, 1))
         container = {"name": "train", "image": "none"}
-        pod = {"metadata": {"name": self.pod, "labels": labels}, "spec": {"containers": [container]}}
+        owner = {"apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind, "name": self.name}
+        owners = [{**owner, "uid": self.uid, "controller": True}]
+        metadata = {"name": self.pod, "labels": labels, "ownerReferences": owners}
+        pod = {"metadata": metadata, "spec": {"containers": [container]}}
         self._pod_uid = (await self._pod_made({"apiVersion": "v1", "kind": "Pod", **pod}))["metadata"]["uid"]
         return self
 

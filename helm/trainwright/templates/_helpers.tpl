@@ -73,6 +73,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [ray.io]
   resources: [rayjobs]
   verbs: [get, list, watch, create, delete]
+# To follow the owners of a pod to its job.
+- apiGroups: [ray.io]
+  resources: [rayclusters]
+  verbs: [get]
 # Objects that all children of a job share. get: to read the owner of an existing object with that name.
 - apiGroups: [""]
   resources: [configmaps, services]

@@ -9,6 +9,7 @@ from typing import Any
 
 from trainwright_api.resource.job import API_VERSION, KIND
 from trainwright_operator.model import names
+from trainwright_operator.model.observed import Owner
 from trainwright_operator.model.reading import mapping, mappings, text
 
 _GROUP = API_VERSION.partition("/")[0]
@@ -26,18 +27,14 @@ class Origin:
 def origin_of_child(raw: Mapping[str, Any]) -> Origin | None:
     """Return the origin of a child, or None if no TrainingJob owns it.
 
-    The owner reference gives the job. The name, which is immutable, gives attempt and stage; the labels are a fallback.
+    The owner reference gives the job. The name, which is immutable, gives attempt and stage.
     """
     metadata = mapping(raw, "metadata")
-    uid = _owner(metadata)
-    if not uid:
+    owner = controller_of(metadata)
+    if owner is None or (owner.kind, owner.group) != (KIND, _GROUP):
         return None
     named = _NAME.fullmatch(text(metadata.get("name")))
-    if named and named[1] == uid[:8]:
-        return Origin(uid, int(named[2]), named[3])
-    labels = mapping(metadata, "labels")
-    attempt = attempt_of(labels)
-    return None if attempt is None else Origin(uid, attempt, text(labels.get(names.STAGE)))
+    return Origin(owner.uid, int(named[2]), named[3]) if named and named[1] == owner.uid[:8] else None
 
 
 def attempt_of(labels: Mapping[str, Any]) -> int | None:
@@ -45,9 +42,10 @@ def attempt_of(labels: Mapping[str, Any]) -> int | None:
     return int(found) if _COUNT.fullmatch(found) else None
 
 
-def _owner(metadata: Mapping[str, Any]) -> str:
+def controller_of(metadata: Mapping[str, Any]) -> Owner | None:
+    """Return the owner that controls the object, None if there is none."""
     for owner in mappings(metadata.get("ownerReferences")):
-        group = text(owner.get("apiVersion")).partition("/")[0]
-        if owner.get("controller") is True and owner.get("kind") == KIND and group == _GROUP:
-            return text(owner.get("uid"))
-    return ""
+        if owner.get("controller") is True:
+            group = text(owner.get("apiVersion")).rpartition("/")[0]
+            return Owner(text(owner.get("kind")), group, text(owner.get("name")), text(owner.get("uid")))
+    return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from trainwright_operator.children.origin import attempt_of
+from trainwright_operator.children.origin import attempt_of, controller_of
 from trainwright_operator.children.pods import TRAINER
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Pod
@@ -21,7 +21,7 @@ Statuses = list[Mapping[str, Any]]
 
 
 def read_pod(raw: Any) -> Pod | None:
-    """Return the pod, or None if it belongs to no job."""
+    """Return the pod, or None if it names no job."""
     metadata, status = mapping(raw, "metadata"), mapping(raw, "status")
     labels = mapping(metadata, "labels")
     job_uid = text(labels.get(names.JOB_UID))
@@ -50,6 +50,7 @@ def read_pod(raw: Any) -> Pod | None:
         unschedulable_since=time(without_room.get("lastTransitionTime")),
         scheduled=_scheduled(raw),
         started=_started(status),
+        owner=controller_of(metadata),
     )
 
 

@@ -145,6 +145,7 @@ class Reconciler:
 
     async def _pass(self, job: Job) -> datetime | None:
         """Run one pass. Return the time of the next one, None for a job that is gone."""
+        await self._view.follow_owners(job)
         snapshot, decided = await self._decide(job, self._view.snapshot(job))
         try:
             await self._applier.carry_out(job, decided)
@@ -206,8 +207,11 @@ class Reconciler:
             for raw in page.items:
                 self._view.note({**raw, "kind": PODS.kind})
             there |= {pod.name: pod for pod in map(read_pod, page.items) if pod is not None}
+        for pod in there.values():
+            await self._view.owners.follow(pod)
+        own = filter(None, map(self._view.owners.admitted, there.values()))
         taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
-        return (*there.values(), *taken)
+        return (*own, *taken)
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:
         found: Counter[str] = Counter()

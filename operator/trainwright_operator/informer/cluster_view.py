@@ -10,6 +10,7 @@ from typing import Any
 from trainwright_operator.children import RESOURCES, read_child, read_pod
 from trainwright_operator.informer.jobs import Jobs, ValidationCache
 from trainwright_operator.informer.list_watch import Clock
+from trainwright_operator.informer.owners import Owners
 from trainwright_operator.informer.reflector import Reflector
 from trainwright_operator.informer.store import Key, Store
 from trainwright_operator.informer.trim import StoredJob, read_job, strip_node
@@ -35,12 +36,13 @@ class ClusterView:
         """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}
         """The last essential pod that was evicted and is gone since, by the uid of its job."""
+        self.owners = Owners(client.get)
         self.jobs = Jobs(settings, clock, self._job_changed)
         self._children = {
             name: Reflector(
                 client,
                 resource,
-                Store(read_child, _job_uid, self._part_changed),
+                Store(read_child, _job_uid, self._child_changed),
                 settings,
                 clock,
                 selector=JOB_UID,
@@ -87,6 +89,12 @@ class ClusterView:
         stored = self.jobs.store.get(key)
         return read_job(stored, self._validations.of) if stored is not None else None
 
+    async def follow_owners(self, job: Job) -> None:
+        """Read the owners of the job's pods that are not known yet. Raises ApiError."""
+        for _, pod in tuple(self._pods.store.owned_by(job.uid)):
+            if pod.namespace == job.namespace:
+                await self.owners.follow(pod)
+
     def snapshot(self, job: Job) -> Snapshot:
         return Snapshot(
             children=tuple(self._children_of(job)),
@@ -121,8 +129,9 @@ class ClusterView:
 
     def _pods_of(self, job: Job) -> Iterator[Pod]:
         for (namespace, _), pod in self._pods.store.owned_by(job.uid):
-            if namespace == job.namespace:
-                yield pod
+            admitted = self.owners.admitted(pod)
+            if namespace == job.namespace and admitted is not None:
+                yield admitted
         taken = self._taken.get(job.uid)
         if taken is not None and (taken.namespace, taken.attempt) == (job.namespace, job.status.attempt):
             yield taken
@@ -144,9 +153,14 @@ class ClusterView:
             self._held.setdefault(key[0], {})[new.uid] = new.held
         self._on_change(key)
 
+    def _child_changed(self, key: Key, old: Child | None, new: Child | None) -> None:
+        if new is not None:
+            self.owners.learn(new.uid, new.job_uid)
+        self._part_changed(key, old, new)
+
     def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         """Track the pod. Keep the trace of an essential pod that was evicted and is gone before a decision saw that."""
-        if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
+        if old is not None and new is None and old.disrupted and old.essential and self._counts(old):
             self._taken[old.job_uid] = old.trace
         if new is not None and new.deletion_time and new.node and not new.ended:
             self._stopping[key] = new.job_uid
@@ -154,8 +168,10 @@ class ClusterView:
             self._stopping.pop(key, None)
         self._part_changed(key, old, new)
 
-    def _is_open(self, uid: str) -> bool:
-        return any(not job.finished for _, job in self.jobs.store.owned_by(uid))
+    def _counts(self, pod: Pod) -> bool:
+        """True if the pod is one of a job that is not finished."""
+        is_open = any(not job.finished for _, job in self.jobs.store.owned_by(pod.job_uid))
+        return is_open and self.owners.known(pod) == "whole"
 
     def _part_changed(self, key: Key, old: Child | Pod | None, new: Child | Pod | None) -> None:  # noqa: ARG002
         for uid in {part.job_uid for part in (old, new) if part is not None}:

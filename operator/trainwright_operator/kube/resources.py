@@ -32,6 +32,7 @@ class Resource:
 TRAINING_JOBS = Resource("TrainingJob", "trainwright.dev", "v1alpha1", "trainingjobs")
 JOBS = Resource("Job", "batch", "v1", "jobs")
 RAY_JOBS = Resource("RayJob", "ray.io", "v1", "rayjobs")
+RAY_CLUSTERS = Resource("RayCluster", "ray.io", "v1", "rayclusters")
 PODS = Resource("Pod", "", "v1", "pods")
 NODES = Resource("Node", "", "v1", "nodes", namespaced=False)
 CONFIG_MAPS = Resource("ConfigMap", "", "v1", "configmaps")
@@ -53,6 +54,7 @@ ALL = (
     TRAINING_JOBS,
     JOBS,
     RAY_JOBS,
+    RAY_CLUSTERS,
     PODS,
     NODES,
     CONFIG_MAPS,

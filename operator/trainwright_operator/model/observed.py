@@ -80,6 +80,17 @@ class Child:
     """The last log lines, if the child's status holds them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The controller of an object, as its owner reference names it."""
+
+    kind: str
+    group: str
+    """The API group of its kind."""
+    name: str
+    uid: str
+
+
 @dataclass(frozen=True)
 class Pod:
     """A pod of a job."""
@@ -88,6 +99,7 @@ class Pod:
     name: str
     uid: str
     job_uid: str
+    """The job that its label names; its chain of owner references shows if that is true."""
     attempt: int
     node: str | None
     phase: str
@@ -115,6 +127,7 @@ class Pod:
     """The time when it was assigned to a node."""
     started: datetime | None = None
     """The time when its container started."""
+    owner: Owner | None = None
 
     @property
     def ended(self) -> bool:

@@ -1,7 +1,7 @@
 """POST /v1/namespaces/NAMESPACE/jobs/NAME: a pod's report, sent with the pod's token. The response is a `Reply`.
 
-The only state in memory are reviews of tokens and labels of pods, for a minute. So every operator pod can answer from
-the API alone.
+The only state in memory are reviews of tokens and pods, for a minute, and the owners of pods. So every operator pod can
+answer from the API alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from aiohttp import web
 
 from trainwright_api.resource.job import API_VERSION, KIND
 from trainwright_api.resource.messages import BODY_BYTES, Reply, Report, encoded
+from trainwright_operator.children import read_pod
+from trainwright_operator.informer.owners import Owners
 from trainwright_operator.kube.client import APPLY, Client
 from trainwright_operator.kube.errors import ApiError
-from trainwright_operator.kube.resources import PODS, TRAINING_JOBS
-from trainwright_operator.model import names
-from trainwright_operator.model.reading import mapping
+from trainwright_operator.kube.resources import PODS, TRAINING_JOBS, Resource
+from trainwright_operator.model.observed import Pod
 from trainwright_operator.server.decisions import decide, of_stage
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
@@ -40,7 +41,7 @@ AT_ONCE = 64
 RETRY_SECONDS = (5, 15)
 """The range of the seconds after which they may."""
 POD_SECONDS = 60.0
-"""How long the labels of a pod are remembered."""
+"""How long a pod is remembered."""
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,8 @@ class ProgressEndpoint:
         self._api, self._reviews, self._metrics = api, reviews, metrics
         self._interval, self._now, self._sleep = interval, now, sleep
         self._open = 0
-        self._pods: Remembered[PodIdentity, Mapping[str, Any]] = Remembered(lambda: now().timestamp(), POD_SECONDS)
+        self._pods: Remembered[PodIdentity, Pod] = Remembered(lambda: now().timestamp(), POD_SECONDS)
+        self._owners = Owners(self._get)
 
     async def handle(self, request: web.Request) -> web.Response:
         try:
@@ -119,26 +121,31 @@ class ProgressEndpoint:
             raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod is of namespace {identity.namespace}, not {namespace}")
         return identity
 
-    async def _pod(self, identity: PodIdentity) -> Mapping[str, Any]:
-        """Return the pod's name and labels."""
+    async def _pod(self, identity: PodIdentity) -> Pod:
+        """Return the pod, if its owners lead to the job that its label names."""
         known = self._pods.get(identity)
         if known is not None:
             return known
-        pod = await self._found(PODS.path(identity.namespace, identity.pod))
-        if pod is None or pod["metadata"]["uid"] != identity.pod_uid:
+        raw = await self._found(PODS.path(identity.namespace, identity.pod))
+        if raw is None or raw["metadata"]["uid"] != identity.pod_uid:
             raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} is gone")
-        kept = {"metadata": {"name": identity.pod, "labels": dict(_labels(pod))}}
-        self._pods.put(identity, kept)
-        return kept
+        pod = read_pod(raw)
+        if pod is None or await self._owners.follow(pod) != "whole":
+            raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} belongs to no TrainingJob")
+        self._pods.put(identity, pod)
+        return pod
 
-    async def _taken(self, namespace: str, name: str, pod: Mapping[str, Any], report: Report) -> Reply:
+    async def _get(self, resource: Resource, namespace: str, name: str) -> dict[str, Any]:
+        return await self._api.request("GET", resource.path(namespace, name))
+
+    async def _taken(self, namespace: str, name: str, pod: Pod, report: Report) -> Reply:
         """Read the job, decide and write. On a conflict with another writer, start again if there is an outcome."""
         for count in range(TRIES):
             job = await self._found(TRAINING_JOBS.path(namespace, name))
             if job is None:
                 raise RejectedReport(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
             _check(job, pod, report)
-            decision = decide(job, of_stage(report, _stage_of(pod)), self._now(), self._interval)
+            decision = decide(job, of_stage(report, pod.stage), self._now(), self._interval)
             if decision.status is None or await self._written(job, decision.status):
                 return decision.reply
             if report.outcome is None:
@@ -170,18 +177,10 @@ class ProgressEndpoint:
             raise
 
 
-def _stage_of(pod: Mapping[str, Any]) -> str:
-    return str(_labels(pod).get(names.STAGE) or "")
-
-
-def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(pod, "metadata", "labels")
-
-
-def _check(job: Mapping[str, Any], pod: Mapping[str, Any], report: Report) -> None:
+def _check(job: Mapping[str, Any], pod: Pod, report: Report) -> None:
     uid = job["metadata"]["uid"]
-    if _labels(pod).get(names.JOB_UID) != uid:
-        raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {pod['metadata']['name']} is none of this job")
+    if pod.job_uid != uid:
+        raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {pod.name} is none of this job")
     if report.uid != uid:
         raise RejectedReport(HTTPStatus.CONFLICT, f"uid: the report is about {report.uid}, the job has the uid {uid}")
 

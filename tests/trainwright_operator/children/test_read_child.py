@@ -48,12 +48,10 @@ def test_labels_that_a_user_has_changed_mislead_nobody() -> None:
     assert (found.attempt, found.job_uid) == (2, UID)
 
 
-def test_a_child_of_another_name_is_read_by_its_labels() -> None:
+def test_an_object_of_another_name_is_none_of_the_operators() -> None:
     raw = stored("local", attempt=2)
     raw["metadata"]["name"] = "copied"
-    found = read_child(raw)
-    assert found is not None
-    assert (found.attempt, found.stage) == (2, "train")
+    assert read_child(raw) is None
 
 
 @pytest.mark.parametrize(

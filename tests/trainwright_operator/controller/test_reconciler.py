@@ -14,6 +14,7 @@ import pytest
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.controller.reconciler import Reconciler
+from trainwright_operator.informer.owners import Owners
 from trainwright_operator.kube.client import ApiError
 from trainwright_operator.model.names import labels
 from trainwright_operator.model.observed import Job, Pod, Snapshot
@@ -23,6 +24,7 @@ from trainwright_operator.settings import Settings
 from ..a_job import child, seen, stored
 from ..fake_api import FakeApi, unreachable
 from ..fake_time import START, FakeTime, settle
+from ..owned import owned_by
 
 KEY = ("team", "flights")
 RUNNING = TrainingJobStatus(phase="Running")
@@ -30,7 +32,8 @@ CREATES = Plan(create=(child("Job", "flights-1"),), status=RUNNING)
 
 
 class FakeView:
-    def __init__(self) -> None:
+    def __init__(self, api: FakeApi) -> None:
+        self.owners = Owners(api.get)
         self.jobs: dict[tuple[str, str], Job] = {}
         self.pods: list[Pod] = []
         self.noted: list[Mapping[str, Any]] = []
@@ -38,6 +41,9 @@ class FakeView:
 
     def job(self, key: tuple[str, str]) -> Job | None:
         return self.jobs.get(key)
+
+    async def follow_owners(self, job: Job) -> None:
+        pass
 
     def snapshot(self, job: Job) -> Snapshot:
         return Snapshot(pods=tuple(pod for pod in self.pods if pod.job_uid == job.uid))
@@ -104,7 +110,8 @@ class ReconcilerEnvironment:
     """One job, and a reconciler whose plans the test sets."""
 
     def __init__(self) -> None:
-        self.api, self.view, self.queue, self.observer = FakeApi(), FakeView(), FakeQueue(), FakeObserver()
+        self.api, self.queue, self.observer = FakeApi(), FakeQueue(), FakeObserver()
+        self.view = FakeView(self.api)
         self.plans: list[Plan | Exception] = []
         self.snapshots: list[Snapshot] = []
         self.raw = stored(self.api)
@@ -198,15 +205,17 @@ def test_a_child_that_is_missed_is_asked_for() -> None:
 
 @pytest.mark.parametrize(("uid", "found"), [("uid-of-flights", True), ("another", False)])
 def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found: bool) -> None:
+    name = f"flights-{uid[:8]}-1-train"
+
     async def scenario(environment: ReconcilerEnvironment) -> None:
-        one = child("Job", "flights-1", uid)
-        one["metadata"] |= {"labels": labels("flights", uid, 1, "train"), "creationTimestamp": "2026-11-01T12:00:00Z"}
+        one = child("Job", name, uid)
+        one["metadata"] |= {"creationTimestamp": "2026-11-01T12:00:00Z"}
         environment.api.add(one)
-        await environment.look(Plan(lookups=(Lookup("child", "flights-1", "Job"),)), Plan())
-        assert [seen.name for seen in environment.snapshots[1].children] == (["flights-1"] if found else [])
-        assert environment.snapshots[1].gone == (set() if found else {"flights-1"})
-        assert environment.snapshots[1].fresh == ({"flights-1"} if found else set())
-        assert [raw["metadata"]["name"] for raw in environment.view.noted] == ["flights-1"], "else its end wakes no job"
+        await environment.look(Plan(lookups=(Lookup("child", name, "Job"),)), Plan())
+        assert [seen.name for seen in environment.snapshots[1].children] == ([name] if found else [])
+        assert environment.snapshots[1].gone == (set() if found else {name})
+        assert environment.snapshots[1].fresh == ({name} if found else set())
+        assert [raw["metadata"]["name"] for raw in environment.view.noted] == [name], "else its end wakes no job"
 
     run_scenario(scenario)
 
@@ -215,7 +224,8 @@ def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken()
     async def scenario(environment: ReconcilerEnvironment) -> None:
         uid = environment.raw["metadata"]["uid"]
         there = {"name": "there", "namespace": "team", "labels": labels("flights", uid, 1, "train")}
-        environment.api.add({"kind": "Pod", "metadata": there})
+        owners = owned_by("TrainingJob", "flights", uid)
+        environment.api.add({"kind": "Pod", "metadata": {**there, "ownerReferences": owners}})
         gone = Pod("team", "gone", "uid-of-gone", uid, 1, "node-1", "Running")
         taken = replace(gone, name="taken", disrupted="PreemptionByScheduler")
         environment.view.pods = [gone, taken]
@@ -227,6 +237,17 @@ def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken()
             ("taken", "Failed"),
         ]
         assert [(raw["kind"], raw["metadata"]["name"]) for raw in environment.view.noted] == [("Pod", "there")]
+
+    run_scenario(scenario)
+
+
+def test_a_pod_that_only_bears_the_label_of_a_job_is_none_of_its_pods() -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
+        uid = environment.raw["metadata"]["uid"]
+        metadata = {"name": "x", "namespace": "team", "labels": labels("flights", uid, 1, "train")}
+        environment.api.add({"kind": "Pod", "metadata": metadata})
+        await environment.look(Plan(lookups=(Lookup("pods"),)), Plan())
+        assert environment.snapshots[1].pods == ()
 
     run_scenario(scenario)
 

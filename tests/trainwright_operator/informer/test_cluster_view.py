@@ -19,6 +19,9 @@ from trainwright_operator.model.observed import Held, Job
 from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
 
+from ..fake_api import FakeApi
+from ..owned import owned_by
+
 START = datetime(2026, 11, 1, tzinfo=UTC)
 UID = "1c9e2f7a-0000-4000-8000-000000000000"
 OTHER = "2d9e2f7a-0000-4000-8000-000000000000"
@@ -37,6 +40,8 @@ class ViewedCluster:
         self.version = 100
         self._events: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
         self.jobs: Jobs | None = None
+        self.api = FakeApi()
+        self.get = self.api.get
 
     def list_jobs(self, jobs: Jobs) -> None:
         """List the jobs as kopf does when it starts."""
@@ -135,10 +140,12 @@ def child(kind: str = "Job", uid: str = UID, namespace: str = "team", attempt: i
 
 
 def pod(name: str, uid: str = UID, node: str = "n1", phase: str = "Running", namespace: str = "team") -> Json:
+    """A pod that the job owns."""
     metadata = {"namespace": namespace, "name": name, "uid": f"uid-{name}", "resourceVersion": "9"}
+    owners = owned_by("TrainingJob", "flights", uid)
     return {
         "kind": "Pod",
-        "metadata": {**metadata, "labels": {JOB_UID: uid}},
+        "metadata": {**metadata, "labels": {JOB_UID: uid}, "ownerReferences": owners},
         "spec": {"nodeName": node},
         "status": {"phase": phase},
     }
@@ -194,6 +201,24 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
     run_scenario(
         scenario, cluster_of(training_job(), training_job("other", OTHER), *mine, *others, node("n2"), node("n1"))
     )
+
+
+def test_the_pods_of_a_ray_job_are_its_own_once_their_cluster_is_read() -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
+        assert view.snapshot(seen(view)).pods == ()
+        await view.follow_owners(seen(view))
+        assert [found.name for found in view.snapshot(seen(view)).pods] == ["head"]
+        assert cluster.api.requests == ["get RayCluster/ray-abcde", "get RayCluster/theirs"]
+
+    made, head, stray = child("RayJob"), pod("head"), pod("stray")
+    head["metadata"]["ownerReferences"] = owned_by("RayCluster", "ray-abcde", "uid-of-cluster")
+    stray["metadata"]["ownerReferences"] = owned_by("RayCluster", "theirs", "uid-of-theirs")
+    cluster = cluster_of(training_job(), made, head, stray)
+    owners = owned_by("RayJob", made["metadata"]["name"], made["metadata"]["uid"])
+    for name, uid, above in (("ray-abcde", "uid-of-cluster", owners), ("theirs", "uid-of-theirs", [])):
+        metadata = {"namespace": "team", "name": name, "uid": uid, "ownerReferences": above}
+        cluster.api.add({"kind": "RayCluster", "metadata": metadata})
+    run_scenario(scenario, cluster)
 
 
 def test_a_child_whose_label_a_user_has_changed_is_still_its_owners() -> None:

@@ -12,8 +12,11 @@ from trainwright_operator.kube.errors import ApiError, Unreachable
 from trainwright_operator.server import progress
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 
+from ..owned import owned_by
+
 JOB = "/apis/trainwright.dev/v1alpha1/namespaces/ml/trainingjobs/late"
 POD = "/api/v1/namespaces/ml/pods/late-1-abc"
+CHILD = "/apis/batch/v1/namespaces/ml/jobs/late-1"
 URL = "/v1/namespaces/ml/jobs/late"
 REPORT = {"uid": "u1", "attempt": 1, "progress": {"fraction": 0.5}}
 OUTCOME = {"uid": "u1", "attempt": 1, "outcome": {"attempt": 1, "class": "done", "model": "s3://bucket/model"}}
@@ -27,7 +30,12 @@ def cluster(api):
     }
     user = {"username": "system:serviceaccount:ml:default", "extra": extra}
     api.tokens["good"] = {"authenticated": True, "audiences": ["trainwright"], "user": user}
-    api.put(POD, {"metadata": {"name": "late-1-abc", "uid": "p1", "labels": {"trainwright.dev/job-uid": "u1"}}})
+    owners = owned_by("Job", "late-1", "c1")
+    labels = {"trainwright.dev/job-uid": "u1"}
+    pod = {"name": "late-1-abc", "namespace": "ml", "uid": "p1", "labels": labels, "ownerReferences": owners}
+    api.put(POD, {"metadata": pod})
+    child = {"name": "late-1", "uid": "c1", "ownerReferences": owned_by("TrainingJob", "late", "u1")}
+    api.put(CHILD, {"metadata": child})
     metadata = {"name": "late", "namespace": "ml", "uid": "u1"}
     api.put(JOB, {"metadata": metadata, "spec": {}, "status": {"attempt": 1, "attempts": [{"number": 1}]}})
 
@@ -143,6 +151,13 @@ def test_a_pod_posts_about_its_own_job_only(talk, api):
     api.put(JOB.replace("late", "other"), {"metadata": {"name": "other", "namespace": "ml", "uid": "u2"}})
     answer = message(talk(post({**REPORT, "uid": "u2"}, url=URL.replace("late", "other"))))
     assert answer == (403, "the pod late-1-abc is none of this job")
+
+
+@pytest.mark.parametrize("owners", [[], owned_by("Job", "mine", "m1"), owned_by("Job", "gone", "g1")])
+def test_a_pod_with_the_labels_of_a_job_and_other_owners_is_none_of_it(talk, api, owners):
+    api.put(CHILD.replace("late-1", "mine"), {"metadata": {"name": "mine", "uid": "m1"}})
+    api.objects[POD]["metadata"]["ownerReferences"] = owners
+    assert message(talk(post())) == (403, "the pod late-1-abc belongs to no TrainingJob")
 
 
 @pytest.mark.parametrize("change", ["uid", "gone", "labels"])
