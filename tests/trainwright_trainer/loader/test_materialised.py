@@ -166,3 +166,20 @@ def test_sequential_has_the_order_of_the_source(some, start, stop):
     batches = list(Materialised(some, ORDER).sequential(16, start, stop))
     assert [row for batch in batches for row in batch.rows] == some.rows[start:stop].tolist()
     assert all(len(batch.rows) == 16 for batch in batches[:-1])
+
+
+@pytest.mark.parametrize(("from_row", "rows"), [(0, 64), (512, 64), (0, 40_000)])
+def test_work_ahead_of_a_device_changes_no_batch(prepared, from_row, rows):
+    held = part_rows(prepared, LAYOUT, torch.float32, TRAIN)
+    plain, beside = Materialised(held, ORDER), Materialised(held, ORDER, ahead=True)
+    for epoch in (0, 1, 1, 5):
+        wanted = plain.epoch(epoch, from_row, Cut(rows, rank=1, world=3))
+        found = beside.epoch(epoch, from_row, Cut(rows, rank=1, world=3))
+        for one, other in zip(wanted, found, strict=True):
+            assert torch.equal(one.floats, other.floats)
+            assert np.array_equal(one.rows, other.rows)
+
+
+def test_only_a_device_beside_the_cpu_has_a_thread_that_works_ahead(prepared):
+    for device, beside in ((None, False), (torch.device("cpu"), False), (torch.device("meta"), True)):
+        assert {part.ahead for part in loaders(prepared, LAYOUT, torch.float32, ORDER, device).values()} == {beside}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+Bounds = tuple[int, int]
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -21,7 +23,7 @@ class Cut:
     pass_rows: int | None = None
     virtual_rows: int | None = None
 
-    def bounds(self, rows: int, first: int) -> list[tuple[int, int]]:
+    def bounds(self, rows: int, first: int) -> list[Bounds]:
         """This rank's slice [start, stop) of each global batch, from row `first` (a multiple of `global_rows`) on."""
         found = []
         for start in range(first, rows, self.global_rows):

@@ -39,7 +39,8 @@ def loaders(
         found: list[Loader] = [Windowed(prepared, code, layout, dtype, order, there) for code in codes]
     else:
         held = rows_of_node(partial(_all_rows, prepared, layout, dtype), layout, ranks or OneRank())
-        found = [Materialised(rows, order, there) for rows in held]
+        beside = device is not None and device.type != "cpu"
+        found = [Materialised(rows, order, there, ahead=beside) for rows in held]
     return {name: decoding(part, layout, order.seed, device) for name, part in zip(SPLIT_NAMES, found, strict=True)}
 
 

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from trainwright_trainer.loader.ahead import ahead
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
+Positions = npt.NDArray[np.int64]
 # Rows that are gathered at a time, so that they stay in a core's cache.
 _GATHER_ROWS = 16_384
 
 
 @dataclass(frozen=True)
 class Materialised:
-    """A `Loader` of rows in memory. `order`: the order of its epochs."""
+    """A `Loader` of rows in memory. `order`: the order of its epochs.
+
+    `ahead`: a thread gathers the next rows and sorts the next epoch in the meantime. That is for a device that computes
+    beside the CPU; on the CPU it would only take time from the steps.
+    """
 
     held: EncodedRows
     order: EpochOrder
     device: torch.device | None = None
+    ahead: bool = False
+    _orders: dict[int, Future[Positions]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.held)
@@ -36,18 +46,29 @@ class Materialised:
 
     def epoch(self, epoch: int, from_row: int, cut: Cut) -> Iterator[Batch]:
         """Slices of several small batches are gathered at once, so that each step gets cheap views."""
-        positions = self.order.positions(epoch, self.held.rows)
         bounds = cut.bounds(len(self), from_row)
         together = 1 if self.held.images else max(1, _GATHER_ROWS // cut.global_rows)
-        for start in range(0, len(bounds), together):
-            yield from self._gathered(positions, bounds[start : start + together])
+        groups = [bounds[start : start + together] for start in range(0, len(bounds), together)]
+        gathered = map(partial(self._gathered, self._positions(epoch)), groups)
+        for group, rows in zip(groups, ahead(gathered) if self.ahead else gathered, strict=True):
+            there = rows.on(self.device)
+            done = 0
+            for start, stop in group:
+                yield there.part(slice(done, done + stop - start))
+                done += stop - start
 
-    def _gathered(self, positions: npt.NDArray[np.int64], bounds: list[tuple[int, int]]) -> Iterator[Batch]:
+    def _positions(self, epoch: int) -> Positions:
+        if not self.ahead:
+            return self.order.positions(epoch, self.held.rows)
+        sorter = ThreadPoolExecutor(1, thread_name_prefix="order")
+        known = self._orders.pop(epoch, None) or sorter.submit(self.order.positions, epoch, self.held.rows)
+        self._orders.clear()
+        self._orders[epoch + 1] = sorter.submit(self.order.positions, epoch + 1, self.held.rows)
+        sorter.shutdown(wait=False)
+        return known.result()
+
+    def _gathered(self, positions: Positions, bounds: list[Bounds]) -> Batch:
         chosen = positions[bounds[0][0] : bounds[-1][1]]
         if len(chosen) != sum(stop - start for start, stop in bounds):
             chosen = np.concatenate([positions[start:stop] for start, stop in bounds])
-        there = self.held.take(chosen).on(self.device)
-        done = 0
-        for start, stop in bounds:
-            yield there.part(slice(done, done + stop - start))
-            done += stop - start
+        return self.held.take(chosen)

@@ -17,11 +17,10 @@ import torch
 
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.loader.batch import Batch, Layout, joined
-from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.encoded_rows import encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
-Bounds = tuple[int, int]
 Positions = npt.NDArray[np.int64]
 Arrange = Callable[[Positions], Positions]
 """The rows of a window, ascending → their positions in the order in which they are served."""
