@@ -19,7 +19,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -84,6 +84,9 @@ bench-strategies: setup ## the memory that each strategy keeps on a rank, beside
 bench-loop: setup horovod ## time the loop beside a hand-written one, what checkpoints cost, and what communication overlaps
 	$(RUN) python -m bench.loop
 	$(RUN) python -m bench.overlap
+
+bench-data: setup ## time loaders and preprocessing beside hand-written code, with 10 M rows
+	$(RUN) python -m bench.data
 
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart
 	$(RUN) python -m bench.cluster

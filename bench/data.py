@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from bench.process import ROOT
 from bench.results import HERE, Book, Result, record, result
 from bench.scaling import large_data
 from trainwright_api.checks import load
-from trainwright_api.config import resolve
+from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.data.cache import cache_at
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.prepared import AnyColumn, Columns, Prepared
@@ -122,6 +123,7 @@ def stall_results(rows: int) -> dict[str, Result]:
         for kind, loader in {"in memory": beside, "windows of files": made(stored, WINDOW_ROWS)}.items():
             for size in BATCHES:
                 waited = device = 0.0
+                next(epoch(loader, size, 0))  # an epoch follows another one
                 batches = epoch(loader, size, 1)
                 while True:
                     start = time.perf_counter()
@@ -138,10 +140,12 @@ def stall_results(rows: int) -> dict[str, Result]:
 def preprocessing_results(rows: int) -> dict[str, Result]:
     """Whole preprocessing into an empty cache, beside the hand-written program, in this process and in turn."""
     data = str(large_data(rows) if rows > tabular.ROWS else tabular.data_of(rows))
-    found = {}
+    spec = load.inspected((ROOT / "bench" / "tabular.yaml").read_text(), "tabular.yaml").valid().job.spec
+    assert spec.config is not None
+    config, found = resolve(spec.config), {}
     for name, processor, goal in (("pandas", None, "≤ 1.2"), ("dask, 2 threads", _dask(), "≤ 1.5")):
         value = 1 / ratio(
-            lambda processor=processor: _prepare(data, processor),  # type: ignore[misc]
+            lambda processor=processor: _timed(partial(_prepare, config, data, processor)),  # type: ignore[misc]
             lambda: _timed(lambda folder: pyarrow_preprocessing.run(data, folder)),
             rounds=3,
         )
@@ -155,15 +159,8 @@ def _dask() -> Processor:
     return DaskProcessor({"scheduler": "threads", "num_workers": 2}, tasks=2)
 
 
-def _prepare(data: str, processor: Processor | None) -> float:
-    spec = load.inspected((ROOT / "bench" / "tabular.yaml").read_text(), "tabular.yaml").valid().job.spec
-    assert spec.config is not None
-    config = resolve(spec.config)
-
-    def work(folder: str) -> None:
-        prepare(config, data, seed=42, cache_dir=folder, processor=processor).finish()
-
-    return _timed(work)
+def _prepare(config: ModelConfig, data: str, processor: Processor | None, folder: str) -> None:
+    prepare(config, data, seed=42, cache_dir=folder, processor=processor).finish()
 
 
 def _timed(work: Callable[[str], None]) -> float:
