@@ -1,6 +1,6 @@
 """Runs the benchmarks, writes bench/results.json and updates the table in bench/README.md.
 
-python -m bench [--all] [--only tabular|command_line|scaling|busy|threads] [--runs N]
+python -m bench [--all] [--only tabular|command_line|scaling|busy|threads|search] [--runs N]
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import busy, command_line, scaling, tabular, threads
+from bench import busy, command_line, scaling, search, tabular, threads
 from bench.results import Result, record
 
 
@@ -16,7 +16,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Ours against the baseline, side by side.")
     parser.add_argument("--all", action="store_true", help="10 million rows too")
     parser.add_argument(
-        "--only", choices=["command_line", "tabular", "scaling", "busy", "threads"], help="one of the benchmarks"
+        "--only",
+        choices=["command_line", "tabular", "scaling", "busy", "threads", "search"],
+        help="one of the benchmarks",
     )
     parser.add_argument("--runs", type=int, default=tabular.RUNS, help="rounds of the paired runs")
     options = parser.parse_args()
@@ -26,6 +28,7 @@ def main() -> None:
         "scaling": lambda: scaling.run(largest=options.all),
         "busy": busy.run,
         "threads": threads.run,
+        "search": search.run,
     }
     for name, run in benchmarks.items():
         if options.only in (None, name):

@@ -66,7 +66,11 @@ class TrialSetting:
 class TrialStop(StopRequest):
     """The stop request of a trial. Its process is one of Ray's, so a request sends no signal: the loop reads it."""
 
+    news: str | None = None
+    """The request of the driver, if it was one."""
+
     def ask_from_a_thread(self, reason: str) -> None:
+        self.news = reason
         self.reason = self.reason or reason
 
 

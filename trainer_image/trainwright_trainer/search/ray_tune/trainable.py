@@ -53,10 +53,12 @@ def trainable(config: Mapping[str, Any], setting: TrialSetting, process: Process
             goes_on = run_trial(setting, trial["name"], trial["values"][0], report, begin, stop)
     else:
         goes_on = all(report(result) for result in trial["known"][begin:])
-    if stop.reason == LEAVES and not goes_on:
+    if goes_on:
+        return
+    if stop.news == LEAVES:
         raise LostNode(LEAVES)
-    if not goes_on:
-        sys.exit(0)  # Tune waits for this thread, and takes no more results
+    if stop.news is None:
+        sys.exit(0)  # Tune has stopped the trial: it waits for this thread, and takes no more results
 
 
 def report(result: Mapping[str, Any]) -> bool:
