@@ -81,9 +81,10 @@ bench-tables: setup ## how good the smallest file's models are on eight tables, 
 bench-strategies: setup ## the memory that each strategy keeps on a rank, beside the theory
 	$(RUN) python -m bench.strategies
 
-bench-loop: setup horovod ## time the loop beside a hand-written one, what checkpoints cost, and what communication overlaps
+bench-loop: setup horovod ## time the loop beside a hand-written one, what checkpoints and a slow tracker cost, and what communication overlaps
 	$(RUN) python -m bench.loop
 	$(RUN) python -m bench.overlap
+	$(RUN) python -m bench.tracking
 
 bench-data: setup ## time loaders and preprocessing beside hand-written code, with 10 M rows
 	$(RUN) python -m bench.data

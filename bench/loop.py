@@ -12,7 +12,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -29,7 +29,7 @@ from bench.results import HERE, Book, Result, record, result
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.callbacks.events import Event, Stepped
+from trainwright_trainer.callbacks.events import Event, Listener, Stepped
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.job.batching import batching
@@ -115,8 +115,9 @@ def train(
     every_seconds: float = 0,
     checkpoints: Checkpoints | None = None,
     stop: Callable[[], bool] = bool,
+    listeners: Sequence[Listener] = (),
 ) -> float:
-    """Train by our loop. Return the seconds per step."""
+    """Train by our loop. Return the seconds per step. `listeners`: further ones."""
     clock = Clock()
     section = Strategy(type="ddp") if ranks.world > 1 else None
     Trainer(
@@ -128,7 +129,7 @@ def train(
         partial(model_metrics, made, STATISTICS),
         ranks=ranks,
         make_engine=engine_for(section, ranks.world),
-        hooks=Hooks([clock], checkpoints, stop),
+        hooks=Hooks([clock, *listeners], checkpoints, stop),
     ).train()
     return clock.seconds_per_step
 

@@ -22,11 +22,15 @@ from trainwright_trainer.serving import load
 from trainwright_trainer.tasks.export import export
 
 from . import export_jobs as jobs
+from .test_images import OWN, SMALLEST
+from .test_images import home as pictures  # noqa: F401
+from .test_images import job as image_job
 from .test_pretrained_text import SMALL as FAMILIES
 from .test_pretrained_text import home  # noqa: F401
 from .test_pretrained_text import job as pretrained_job
 
 MANY = 10_000
+LIBRARY = [word for word in SMALLEST if word not in OWN]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +64,7 @@ def assert_same(found: pa.Table, expected: pa.Table) -> None:
         ours, theirs = found[name].combine_chunks(), expected[name].combine_chunks()
         assert ours.is_null().equals(theirs.is_null()), name
         pairs = [one.flatten() if pa.types.is_list(one.type) else one.drop_null() for one in (ours, theirs)]
+        assert not pa.types.is_list(ours.type) or ours.value_lengths().equals(theirs.value_lengths()), name
         if pa.types.is_string(pairs[1].type):
             assert ours.equals(theirs), name
             continue
@@ -73,6 +78,9 @@ def test_the_jobs_have_every_input_encoder_combiner_and_output() -> None:
     assert pairs == wanted
     assert {config["combiner"]["type"] for config in configs} == set(support.COMBINERS)
     assert {one["type"] for one in jobs.OUTPUTS} == set(refusals.OUTPUTS)
+    decoders = [one["decoder"] for config in configs for one in config["output_features"] if "decoder" in one]
+    assert {one["type"] for one in decoders} == {"generator", "tagger"}
+    assert {one.get("cell_type") for one in decoders} == {*jobs.CELLS, None}
     assert set(support.ENCODERS["text"]) == {*jobs.words_of("text"), *FAMILIES, "auto_transformer"}
 
 
@@ -98,7 +106,8 @@ def test_torch_export_predicts_the_same(place: int, trained: Any, tmp_path: Path
         rows = jobs.rows(count, seed=count, gaps=count > 1)
         (encoded,) = transform.encode(pa.Table.from_pandas(rows))
         with torch.inference_mode():
-            outputs = graph(*(torch.from_numpy(encoded.tensors[one.name]) for one in transform.inputs))
+            tensors = encoded.tensors()
+            outputs = graph(*(torch.from_numpy(tensors[one.name]) for one in transform.inputs))
         named = {one.name: values.numpy() for one, values in zip(transform.outputs, outputs, strict=True)}
         assert_same(transform.decode(named, encoded), predicted(run, rows))
 
@@ -123,10 +132,41 @@ def test_double_precision_predicts_the_same(trained: Any, tmp_path: Path) -> Non
 def test_pretrained_text_predicts_the_same(word: str, home: Path, tmp_path: Path) -> None:  # noqa: F811
     run = tmp_path / "run"
     train(pretrained_job(home, word), output=run, quiet=True)
+    if word in refusals.UNTRACED:
+        with pytest.raises(
+            Mistakes, match=rf"encoder.type: '{word}' cannot be exported to onnx: use format safetensors"
+        ):
+            export(str(run), "onnx")
+        return
     export(str(run), "onnx")
     model, rows = load(run / "export/onnx"), pd.read_parquet(home / "rows.parquet")
     for some in (rows[["review"]][:1], rows[["review"]]):
         assert_same(model.predict(pa.Table.from_pandas(some)), predicted(run, some))
+
+
+@pytest.mark.parametrize(
+    "word", ["resnet", *(pytest.param(word, marks=pytest.mark.slow) for word in LIBRARY if word != "resnet")]
+)
+def test_models_of_images_predict_the_same(word: str, pictures: Path, tmp_path: Path) -> None:  # noqa: F811
+    """From the paths of the files to the predictions."""
+    size, own = SMALLEST[word]
+    given = {"type": word, "use_pretrained": False, **own}
+    train(image_job(pictures, given, preprocessing={"height": size, "width": size}), output=tmp_path, quiet=True)
+    export(str(tmp_path), "onnx")
+    model, rows = load(tmp_path / "export/onnx"), pd.read_csv(pictures / "rows.csv")[["picture"]]
+    rows["picture"] = [str(pictures / name) for name in rows["picture"]]
+    for some in (rows[:1], rows):
+        assert_same(model.predict(pa.Table.from_pandas(some)), predicted(tmp_path, some))
+
+
+def test_what_torch_cannot_trace_is_one_line(trained: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise RuntimeError from ValueError("a value decides\nadvice")
+
+    monkeypatch.setattr("trainwright_trainer.tasks.export.traced", fails)
+    line = "config: torch cannot export this model to onnx: use format safetensors, .* \\(a value decides\\)$"
+    with pytest.raises(Mistakes, match=line):
+        export(str(trained(0)), "onnx", str(tmp_path))
 
 
 _WITHOUT_TORCH = """
@@ -156,7 +196,7 @@ def test_onnx_needs_no_torch(trained: Any, workplace: Any) -> None:
 def test_every_other_type_is_refused_by_name(section: str, kinds: tuple[str, ...], built: tuple[str, ...]) -> None:
     others = [*(kind for kind in built if kind not in kinds), "hologram"]
     config: Any = SimpleNamespace(input_features=[], output_features=[], trainer=SimpleNamespace(precision="float32"))
-    setattr(config, section, [SimpleNamespace(type=kind) for kind in others])
+    setattr(config, section, [SimpleNamespace(type=kind, encoder=SimpleNamespace(type="own")) for kind in others])
     model: Any = torch.nn.Identity()
     with pytest.raises(Mistakes) as caught:
         refusals.refuse(config, model, "onnx")

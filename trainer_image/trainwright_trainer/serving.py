@@ -16,13 +16,14 @@ import numpy as np
 from pyarrow import concat_tables
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.export.transform import Arrays, Transform
+from trainwright_trainer.export.transform import Arrays, Encoded, Transform
 from trainwright_trainer.tasks.given_data import as_given, table_of
 
 if TYPE_CHECKING:
     from trainwright_trainer.tasks.given_data import ArrowTable
 
 ROWS_AT_A_TIME = 4_096
+_IMAGES_AT_A_TIME = 64
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,16 @@ class OnnxModel:
         unreadable values.
         """
         blocks = self.transform.encode(table_of(data))
-        parts = [self.transform.decode(self._run(block.tensors, len(block.rows)), block) for block in blocks]
+        parts = [self.transform.decode(self._run(block), block) for block in blocks]
         return as_given(data, concat_tables(parts))
 
-    def _run(self, tensors: Arrays, rows: int) -> Arrays:
+    def _run(self, block: Encoded) -> Arrays:
         names = [one.name for one in self.transform.outputs]
-        parts = []
-        for start in range(0, rows, ROWS_AT_A_TIME):
-            part = {name: tensor[start : start + ROWS_AT_A_TIME] for name, tensor in tensors.items()}
-            parts.append(self.session.run(names, part))
+        size = _IMAGES_AT_A_TIME if self.transform.has_images else ROWS_AT_A_TIME
+        parts = [
+            self.session.run(names, block.tensors(slice(start, start + size)))
+            for start in range(0, len(block.rows), size)
+        ]
         if not parts:
             return self.transform.empty_outputs()
         return {name: np.concatenate(found) for name, found in zip(names, zip(*parts, strict=True), strict=True)}

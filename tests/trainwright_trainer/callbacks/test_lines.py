@@ -47,3 +47,18 @@ def test_each_output_has_its_own_metric(started: Build) -> None:
     assert (str(last), last.better) == ("delay.mean_squared_error 4.000 ▲", False)
     alone = Readings(started(metrics={"late": "roc_auc"}, validation_metric="combined.loss"))
     assert [reading.label for reading in alone.of(ROUND)] == ["validation loss"]
+
+
+def test_the_loss_of_the_only_output_stands_once(started: Build) -> None:
+    readings = Readings(started(outputs={"petal.kind": "category"}, validation_metric="petal.kind.loss"))
+    assert [str(reading) for reading in readings.of(ROUND)] == ["validation loss 0.6000 (best, epoch 1)"]
+
+
+def test_a_round_of_a_resumed_run_is_not_the_best_because_it_is_the_first(started: Build) -> None:
+    readings = Readings(started(attempt=2, epoch=8))
+    scores = {"combined": {"loss": 0.6}, "late": {"roc_auc": 0.7}}
+    shown = [
+        str(readings.of(replace(ROUND, epoch=epoch, best=epoch == 9, scores={"validation": scores}))[-1])
+        for epoch in (8, 9)
+    ]
+    assert shown == ["roc_auc 0.7000", "roc_auc 0.7000 (best, epoch 10)"]

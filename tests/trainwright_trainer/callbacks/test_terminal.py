@@ -199,3 +199,26 @@ def test_names_bring_no_escape_sequences(clock: Any, started: Build) -> None:
 
 def test_a_bar_reads_without_colour() -> None:
     assert [_bar(fraction, 4).plain for fraction in (0.0, 0.13, 0.5, 1.0)] == ["────", "╸───", "━━──", "━━━━"]
+
+
+@pytest.mark.parametrize(
+    ("items", "lines"),
+    [
+        (["done in 1 s", "best epoch 2", "model out/x/model", "report out/x/report.html"], 2),
+        (["done in 1 s", "model /" + 70 * "x"], 1),
+        (["warning: " + 80 * "x"], 1),
+    ],
+)
+def test_the_last_line_breaks_between_its_items(clock: Any, started: Build, items: list[str], lines: int) -> None:
+    of = console(60)
+    progress = TerminalProgress(io.StringIO(), clock=clock, console=of)
+    progress.on_event(started())
+    before = len(text(of))
+    progress.on_event(Ended(1.0, 0, 5, {}, "epochs", (" · ".join(items),)))
+    shown = [
+        line
+        for line in re.sub(r"\x1b\[[0-9;?]*\w", "", text(of)[before:]).splitlines()
+        if items[0][:4] in line or "report" in line
+    ]
+    assert len(shown) == lines
+    assert " · ".join(shown) == " · ".join(items)

@@ -14,7 +14,8 @@ from PIL import Image
 
 from trainwright_api.config.inputs_media import ImageInput
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.features import image
+from trainwright_trainer.features import image, pillow, pixels
+from trainwright_trainer.features.channels import with_channels
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.image_files import ImageFiles
@@ -165,3 +166,66 @@ def test_images_are_resized_cropped_padded_or_filled() -> None:
 def test_options_that_do_not_fit_are_refused(preprocessing: dict[str, Any], line: str) -> None:
     with pytest.raises(Mistakes, match=line):
         image.refuse(feature(**preprocessing))
+
+
+def files_of_every_form() -> dict[str, bytes]:
+    """Files of each format with each kind of pixels, by name."""
+    draws = np.random.default_rng(3)
+
+    def pixels(mode: str) -> Image.Image:
+        plain = {"CMYK": 4, "P": 3}.get(mode, len(mode))
+        made = Image.fromarray(draws.integers(0, 256, (30, 40, plain), dtype=np.uint8).squeeze())
+        return made.quantize(64) if mode == "P" else made.convert(mode) if mode == "1" else made
+
+    def saved(image: Image.Image, ending: str, **options: Any) -> bytes:
+        file = BytesIO()
+        image.save(file, ending, **options)
+        return file.getvalue()
+
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    cmyk = Image.frombytes("CMYK", (40, 30), draws.bytes(4800))
+    deep = Image.fromarray(draws.integers(0, 65_536, (30, 40)).astype(np.uint16))
+    return {
+        **{f"jpeg {mode}": saved(pixels(mode), "jpeg", quality=90, exif=turned) for mode in ("L", "RGB")},
+        **{f"png {mode}": saved(pixels(mode), "png") for mode in ("1", "L", "LA", "P", "RGB", "RGBA")},
+        **{f"gif {mode}": saved(pixels(mode), "gif") for mode in ("L", "P")},
+        **{f"webp {mode}": saved(pixels(mode), "webp", quality=80) for mode in ("RGB", "RGBA")},
+        "jpeg CMYK": saved(cmyk, "jpeg"),
+        "png I;16": saved(deep, "png"),
+        "png turned": saved(pixels("RGB"), "png", exif=turned),
+        "png with a clear colour": saved(pixels("P"), "png", transparency=3),
+        "gif with a clear colour": saved(pixels("P"), "gif", transparency=3),
+    }
+
+
+@pytest.mark.parametrize("name", files_of_every_form())
+def test_pillow_reads_the_same_pixels_with_any_channels(name: str) -> None:
+    content = files_of_every_form()[name]
+    own = pillow.channels_of(content)
+    assert own == pixels.channels_of(content)
+    assert (own == 1) == (name.rpartition(" ")[2] in ("1", "L", "I;16") and not name.startswith("gif"))
+    height, width = decoded(content).shape[1:]
+    for channels in (1, 2, 3, 4):
+        for size in ((height, width), (17, 60), (61, 9)):
+            shape = ImageShape(channels, *size, "interpolate")
+            np.testing.assert_array_equal(pillow.shaped(content, shape), shaped(content, shape).numpy())
+
+
+def test_pillow_crops_pads_and_fills_as_torchvision() -> None:
+    for height, width in ((4, 10), (12, 22), (11, 7), (3, 3)):
+        shape = ImageShape(3, height, width, "crop_or_pad")
+        content = picture(10, 21)
+        np.testing.assert_array_equal(pillow.shaped(content, shape), shaped(content, shape).numpy())
+    np.testing.assert_array_equal(pillow.shaped(b"", ImageShape(1, 2, 2, "interpolate", 9)), np.full((1, 2, 2), 9))
+    for damaged in (b"", b"no image", picture(40, 40, ending="jpeg")[:200]):
+        with pytest.raises(UnreadableImageError):
+            pillow.channels_of(damaged)
+
+
+def test_gray_is_that_of_the_eye_and_alpha_is_opaque() -> None:
+    colours = np.array([[255, 0], [255, 0], [255, 255]], np.uint8).reshape(3, 1, 2)
+    assert with_channels(colours, 1).tolist() == [[[255, 29]]]
+    assert with_channels(colours, 4)[3].tolist() == [[255, 255]]
+    assert with_channels(with_channels(colours, 4), 3).tolist() == colours.tolist()
+    assert with_channels(colours[:1], 2).tolist() == [[[255, 0]], [[255, 255]]]

@@ -19,7 +19,7 @@ def one(kind: str, scores: dict[str, float], baseline: dict[str, float], name: s
 
 def test_a_number_says_by_how_much_its_error_is_smaller() -> None:
     found = one("number", {"mean_squared_error": 54.0, "r2": 0.46}, {"mean_squared_error": 100.0})
-    assert found.phrase == "mean_squared_error 46 % below always the mean"
+    assert found.phrase == "mean_squared_error 46 % below that of always the mean"
     assert found.better
     assert found.warning is None
 
@@ -38,7 +38,7 @@ def test_a_set_says_both_overlaps() -> None:
 
 def test_a_model_that_is_no_better_draws_a_warning() -> None:
     found = one("number", {"mean_squared_error": 101.0}, {"mean_squared_error": 100.0})
-    assert found.phrase == "mean_squared_error 1 % above always the mean"
+    assert found.phrase == "mean_squared_error 1 % above that of always the mean"
     assert found.warning == (
         "warning: y is predicted no better than without a model (mean_squared_error 101.0, always the mean 100.0). "
         "Look at the inputs, and at the learning curves in the report."

@@ -69,13 +69,15 @@ class Readings:
     def __init__(self, started: Started) -> None:
         self._feature, _, self._metric = started.validation_metric.rpartition(".")
         self._several = len(started.outputs) > 1
+        if self._metric == "loss" and not self._several:  # the loss of the only output is that of the model
+            self._feature = "combined"
         self._others = [pair for pair in started.metrics.items() if self._several and pair[0] != self._feature]
         self._last: Evaluated | None = None
         self._best: Evaluated | None = None
 
     def of(self, round_: Evaluated) -> list[Reading]:
         """The readings of this round, each compared with the round before."""
-        if round_.best or self._best is None:
+        if round_.best:
             self._best = round_
         readings = [self._reading(round_, part, "combined", "loss", f"{part} loss") for part in ("train", "validation")]
         if (self._feature, self._metric) != ("combined", "loss"):
@@ -107,7 +109,9 @@ class Readings:
         return Reading(label, formats.score(value), arrow, better, note, decides and self._best is round_)
 
     def _note(self, round_: Evaluated) -> str:
-        assert self._best is not None
+        """Nothing while the best round is one of an earlier attempt."""
+        if self._best is None:
+            return ""
         if self._best is round_:
             return f"(best, epoch {round_.epoch + 1})"
         best = value_of(self._best.scores.get("validation", {}), self._feature, self._metric)

@@ -23,6 +23,7 @@ INTERVALS = (0.1, 1.0)
 _LABEL = 8
 _INDENT = " " * (_LABEL + 2)
 _BAR = (8, 40)
+_SEPARATOR = " · "
 
 
 class TerminalProgress:
@@ -66,7 +67,8 @@ class TerminalProgress:
         elif isinstance(event, Ended):
             self.close()
             for line in event.lines:
-                self._print(Text(line))
+                for part in self._broken(line):
+                    self._print(Text(part))
 
     def close(self) -> None:
         live, self._live = self._live, None
@@ -138,6 +140,13 @@ class TerminalProgress:
         if len(lines) == 1 and lines[0].cell_len + len(speed) <= self._width:
             lines[0].append(speed, "dim")
         return lines
+
+    def _broken(self, line: str) -> list[str]:
+        """The line, broken between its items if it is too wide. A longer item is left whole: it may be a path."""
+        items = line.split(_SEPARATOR)
+        if len(line) <= self._width or any(len(item) > self._width for item in items):
+            return [line]
+        return formats.wrap(items, self._width)
 
     def _label(self, epoch: int) -> str:
         return f"epoch {str(epoch + 1).rjust(len(str(self._epochs)))}/{self._epochs}".ljust(_LABEL)

@@ -30,7 +30,7 @@ from trainwright_trainer.data.selection import block_rows, coded_columns, featur
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.table_schema import flat
 from trainwright_trainer.data.transforms import Clean, CleanBlock, Failed, Pass, PassedBlock, Work
-from trainwright_trainer.features.column import Cleaned, Feature, Statistics
+from trainwright_trainer.features.column import Cleaned, Decoder, Feature, Statistics
 from trainwright_trainer.frames.interface import Source
 from trainwright_trainer.frames.pandas import in_threads
 from trainwright_trainer.storage.base import Storage
@@ -140,14 +140,16 @@ class NewData:
         targets: bool,
         kept: Sequence[str] = (),
         splits: Parts | None = None,
+        decoder: Decoder = "torchvision",
     ) -> None:
         """`targets`: encode the output features too. `splits`: the parts of all rows, of which the test part is asked
-        for; None: all rows. Raises `Mistakes` for columns that the data lack, and `EnvironmentFailure`."""
+        for; None: all rows. `decoder`: of images. Raises `Mistakes` for columns that the data lack, and
+        `EnvironmentFailure`."""
         self.name = data.name
         self.rows = 0
         self.missing, self.unknown = Counter[str](), Counter[str]()
         self._data, self._splits, self._first_row = data, splits, 0
-        self._features = with_files(features_of(config, targets=targets), data.home, data.access)
+        self._features = with_files(features_of(config, targets=targets, decoder=decoder), data.home, data.access)
         self._statistics = {feature.name: statistics[feature.name] for feature in self._features}
         works = [
             Work(feature, {}, statistics[feature.name], observes=False, encodes=True) for feature in self._features

@@ -8,7 +8,7 @@ from typing import Any
 from trainwright_api.config.encoders.timm import AnyTimmEncoder
 from trainwright_trainer.data.rows import IMAGE_BLOCK_ROWS
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.features.column import Feature
+from trainwright_trainer.features.column import Decoder, Feature
 from trainwright_trainer.features.registry import feature_type
 from trainwright_trainer.features.timm_models import timm_model
 
@@ -17,13 +17,13 @@ CODED = ("category", "binary")
 """Types that use distinct values only. Their columns are read fastest as dictionaries."""
 
 
-def features_of(config: Any, *, targets: bool = True) -> list[Feature]:
+def features_of(config: Any, *, targets: bool = True, decoder: Decoder = "torchvision") -> list[Feature]:
     """The features of a resolved config, inputs first. Raises `Mistakes` for what this version lacks."""
     sections = [("input_features", config.input_features, False)]
     if targets:
         sections.append(("output_features", config.output_features, True))
     features = [
-        _feature(item, is_target, f"config.{section}[{position}]")
+        _feature(item, is_target, f"config.{section}[{position}]", decoder)
         for section, items, is_target in sections
         for position, item in enumerate(items)
     ]
@@ -32,10 +32,12 @@ def features_of(config: Any, *, targets: bool = True) -> list[Feature]:
     return features
 
 
-def _feature(item: Any, is_target: bool, path: str) -> Feature:
+def _feature(item: Any, is_target: bool, path: str, decoder: Decoder) -> Feature:
     feature_type(item.type, path)
-    preprocessing = item.preprocessing if is_target else _preprocessing(item, f"{path}.encoder")
-    return Feature(item.name, item.column or item.name, item.type, is_target, preprocessing, path)
+    column = item.column or item.name
+    is_served = decoder == "pillow"  # its statistics have the size, and there is no torch
+    preprocessing = item.preprocessing if is_target or is_served else _preprocessing(item, f"{path}.encoder")
+    return Feature(item.name, column, item.type, is_target, preprocessing, path, decoder=decoder)
 
 
 def _preprocessing(item: Any, path: str) -> Any:

@@ -20,7 +20,7 @@ from trainwright_trainer.decoders.sequence import SequenceDecoder
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import linear
 from trainwright_trainer.layers.initializers import Initialized, initializer_of
-from trainwright_trainer.layers.recurrent import CELLS
+from trainwright_trainer.layers.recurrent import CELLS, traceable
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Ragged, padded
 
@@ -58,7 +58,7 @@ class Generator(SequenceDecoder):
     def _greedy(self, hidden: torch.Tensor) -> Steps:
         """At most `length` tokens a row. Those before the end count."""
         state = self.network.start(hidden)
-        token = torch.full((len(hidden),), self._end, dtype=torch.int64, device=hidden.device)
+        token = torch.full((hidden.shape[0],), self._end, dtype=torch.int64, device=hidden.device)
         lengths = torch.full_like(token, self.length)
         logits: list[torch.Tensor] = []
         for step in range(self.length):
@@ -66,7 +66,8 @@ class Generator(SequenceDecoder):
             logits.append(self.started(self.head(found)))
             token = logits[-1].squeeze(1).argmax(1)
             lengths = torch.where(token == self._end, lengths.clamp(max=step), lengths)
-            if not bool((lengths > step).any()):
+            # A graph has all steps.
+            if not torch.compiler.is_exporting() and not bool((lengths > step).any()):
                 break
         return Steps(torch.cat(logits, 1), lengths)
 
@@ -89,6 +90,8 @@ class _Network(Initialized):
         return (state, state) if self._is_lstm else state
 
     def forward(self, values: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
+        if torch.compiler.is_exporting():
+            return traceable(self.cells, values, state)
         if len(values):
             found: tuple[torch.Tensor, State] = self.cells(values, state)
             return found

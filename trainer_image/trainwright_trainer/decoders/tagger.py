@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from trainwright_api.config.decoders import TaggerDecoder
 from trainwright_api.problems import Mistakes
@@ -49,6 +50,10 @@ class Tagger(SequenceDecoder):
         """The last hidden state of each step. The statistics of a batch norm are those of the steps that count."""
         if not self._has_batch_norm:
             return combined.with_values(self.stack(combined.values))
+        if torch.compiler.is_exporting():  # no moments are needed: all steps are normalised
+            return combined.with_values(
+                self.stack(combined.values.flatten(0, 1)).unflatten(0, combined.values.shape[:2])
+            )
         values = combined.values.new_zeros(*combined.values.shape[:2], self.hidden_size)
         mask = combined.mask
         return Steps(values.masked_scatter(mask.unsqueeze(2), self.stack(combined.values[mask])), combined.lengths)

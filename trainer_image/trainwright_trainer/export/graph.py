@@ -13,12 +13,13 @@ from torch.export import Dim, ExportedProgram
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.decoders.width import width_of
-from trainwright_trainer.export.transform import ROWS, GraphInput, GraphOutput
+from trainwright_trainer.export.transform import LENGTHS, ROWS, GraphInput, GraphOutput, Part
+from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, Layout, Padded
-from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.loader.layout import image_size
+from trainwright_trainer.models.model import Model
+from trainwright_trainer.models.targets import SEQUENCES
 
-LENGTHS = ".lengths"
-"""The end of the name of an input that has the lengths of a feature's rows."""
 _ANY_LENGTH = ("set", "bag")
 _EXAMPLE_ROWS = 2  # tracing takes a size of 0 or 1 for a constant
 
@@ -31,7 +32,7 @@ class Graph(nn.Module):
         self.model = model
         self._names = [one.name for one in inputs]
         self._kinds = {one.name: layout.columns[one.feature].kind for one in inputs}
-        self._outputs = [one.name for one in outputs]
+        self._outputs = [(one.feature, one.part) for one in outputs]
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         given = dict(zip(self._names, tensors, strict=True))
@@ -45,8 +46,15 @@ class Graph(nn.Module):
             for name in self._names
             if self._kinds[name] == "ragged" and name + LENGTHS in given
         )
-        logits = self.model(Batch(floats, ints, np.empty(0, np.int64), ragged))
-        return tuple(logits[name] for name in self._outputs)
+        images = tuple(given[name] for name in self._names if self._kinds[name] == "images")
+        found = self.model.predict(Batch(floats, ints, np.empty(0, np.int64), ragged, images))
+        return tuple(_part(found[name], part) for name, part in self._outputs)
+
+
+def _part(logits: torch.Tensor | Steps, part: Part) -> torch.Tensor:
+    if isinstance(logits, Steps):
+        return logits.values if part == "values" else logits.lengths
+    return logits
 
 
 def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout) -> list[GraphInput]:
@@ -58,6 +66,9 @@ def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]
     found: list[GraphInput] = []
     for feature in config.input_features:
         name, columns = feature.name, layout.columns[feature.name]
+        if columns.kind == "images":
+            found.append(GraphInput(name, name, "values", "uint8", (ROWS, *image_size(statistics[name]))))
+            continue
         if columns.kind != "ragged":
             dtype = config.trainer.precision if columns.kind == "floats" else "int64"
             found.append(GraphInput(name, name, "values", dtype, (ROWS, columns.stop - columns.start)))
@@ -73,13 +84,25 @@ def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]
     return found
 
 
-def graph_outputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> list[GraphOutput]:
-    """The outputs of the graph: the logits of each output feature, in the order of the config."""
+def graph_outputs(
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], steps: int | None
+) -> list[GraphOutput]:
+    """The outputs of the graph: the logits of each output feature, in the order of the config. A sequence has a second
+    one, with the steps of each row that count.
+
+    `steps`: the length of the sequences that the combiner returns, which a tagger keeps.
+    """
     found = []
     for feature in config.output_features:
-        width = width_of(feature, statistics[feature.name])
-        shape = (ROWS,) if feature.type in ("number", "binary") else (ROWS, width)
-        found.append(GraphOutput(feature.name, config.trainer.precision, shape))
+        known, dtype = statistics[feature.name], config.trainer.precision
+        width = width_of(feature, known)
+        shape: tuple[int | str, ...] = (ROWS,) if feature.type in ("number", "binary") else (ROWS, width)
+        if feature.type in SEQUENCES:
+            length = steps if feature.decoder.type == "tagger" and steps is not None else known["length"]
+            shape = (ROWS, length, width)
+        found.append(GraphOutput(feature.name, feature.name, "values", dtype, shape))
+        if feature.type in SEQUENCES:
+            found.append(GraphOutput(feature.name + LENGTHS, feature.name, "lengths", "int64", (ROWS,)))
     return found
 
 
@@ -95,7 +118,7 @@ def traced(
             sizes.setdefault(size, Dim(ROWS if size == ROWS else f"length_{place}"))
         shape = [_EXAMPLE_ROWS if isinstance(size, str) else size for size in one.shape]
         fill = 1 if one.part == "lengths" else 0
-        examples.append(torch.full(shape, fill, dtype=DTYPES.get(one.dtype, torch.int64)))
+        examples.append(torch.full(shape, fill, dtype=getattr(torch, one.dtype)))
         shapes.append({axis: sizes[size] for axis, size in free.items()})
     graph = Graph(model, layout, inputs, outputs).eval().requires_grad_(False)
     with torch.no_grad():

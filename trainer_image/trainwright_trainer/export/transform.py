@@ -20,7 +20,9 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.new_data import DataTable, NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.features.missing import rows_of
-from trainwright_trainer.models.predictions import prediction_table
+from trainwright_trainer.features.pillow import shaped
+from trainwright_trainer.features.pixels import ImageShape, image_shape
+from trainwright_trainer.models.predictions import ArraySteps, prediction_table
 from trainwright_trainer.rundir import json_text
 
 FORMAT = 1
@@ -28,7 +30,10 @@ FORMAT = 1
 FILE = "transform.json"
 ROWS = "rows"
 _NAME = "the table"
+LENGTHS = ".lengths"
+"""The end of the name of an input or output that has the lengths of a feature's rows."""
 Arrays = Mapping[str, npt.NDArray[Any]]
+Part = Literal["values", "lengths"]
 
 
 @dataclass(frozen=True)
@@ -40,27 +45,51 @@ class GraphInput:
 
     name: str
     feature: str
-    part: Literal["values", "lengths"]
+    part: Part
     dtype: str
     shape: tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
 class GraphOutput:
-    """One output of the graph: the logits of an output feature, before any probability."""
+    """One output of the graph: the logits of an output feature, before any probability, or the steps of a row that
+    count."""
 
     name: str
+    feature: str
+    part: Part
     dtype: str
     shape: tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """The graph's inputs by name, for consecutive rows. `rows`: int64 [n], those of `total` that no feature drops."""
+class EncodedImages:
+    """The images of some rows. A slice of the rows is decoded."""
 
-    tensors: Arrays
+    contents: pa.LargeBinaryArray
+    shape: ImageShape
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[np.uint8]:
+        """uint8 [rows, channels, height, width]."""
+        shape, some = self.shape, self.contents[rows]
+        found = np.empty((len(some), shape.channels, shape.height, shape.width), np.uint8)
+        for row, content in enumerate(some):
+            found[row] = shaped(content.as_buffer(), shape)
+        return found
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Consecutive rows, `rows`: int64 [n], those of `total` that no feature drops. `columns`: the graph's inputs by
+    name; images are decoded when they are used."""
+
+    columns: Mapping[str, npt.NDArray[Any] | EncodedImages]
     rows: npt.NDArray[np.int64]
     total: int
+
+    def tensors(self, rows: slice = slice(None)) -> Arrays:
+        """The graph's inputs by name, for some of the rows."""
+        return {name: column[rows] for name, column in self.columns.items()}
 
 
 @dataclass(frozen=True)
@@ -79,14 +108,11 @@ class Transform:
 
         `table` has the columns of the input features. Raises `Mistakes` for missing columns and unreadable values.
         """
-        data = NewData(DataTable(table, _NAME), self.config, self.statistics, targets=False)
+        data = NewData(DataTable(table, _NAME), self.config, self.statistics, targets=False, decoder="pillow")
         for block in data.blocks():
             rows = block.data.rows_of(TEST)
             columns = {one.feature: _taken(block.data, one.feature, rows) for one in self.inputs}
-            tensors = {
-                one.name: _tensor(columns[one.feature], one) if len(rows) else _empty(one.dtype, one.shape)
-                for one in self.inputs
-            }
+            tensors = {one.name: self._column(columns[one.feature], one) for one in self.inputs}
             yield Encoded(tensors, rows, block.data.rows)
 
     def decode(self, outputs: Arrays, encoded: Encoded) -> pa.Table:
@@ -96,8 +122,23 @@ class Transform:
         """
         places = np.full(encoded.total, -1, dtype=np.int64)
         places[encoded.rows] = np.arange(len(encoded.rows))
-        predicted = prediction_table(self.config, self.statistics, outputs)
+        logits = {one.feature: outputs[one.name] for one in self.outputs if one.part == "values"}
+        steps = {one.feature: outputs[one.name] for one in self.outputs if one.part == "lengths"}
+        found = {name: ArraySteps(logits[name], steps[name]) if name in steps else logits[name] for name in logits}
+        predicted = prediction_table(self.config, self.statistics, found)
         return predicted.take(pa.array(places, mask=places < 0))
+
+    @property
+    def has_images(self) -> bool:
+        return any(one.type == "image" for one in self.config.input_features)
+
+    def _column(self, column: pa.Array, one: GraphInput) -> npt.NDArray[Any] | EncodedImages:
+        if not len(column):
+            return _empty(one.dtype, one.shape)
+        if not pa.types.is_large_binary(column.type):
+            return _tensor(column, one)
+        (feature,) = (feature for feature in self.config.input_features if feature.name == one.feature)
+        return EncodedImages(column, image_shape(feature.preprocessing, self.statistics[one.feature]))
 
     def empty_outputs(self) -> Arrays:
         """The outputs of the graph for no row, without running it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from trainwright_trainer.features.image_files import ImageFiles
 
 Statistics = Mapping[str, Any]
 Mask = npt.NDArray[np.bool_]
+Decoder = Literal["torchvision", "pillow"]
 _DESCRIPTION = ("histogram", "encoded")
 """The statistics of rounds beside the encoding, which `encode` does not read."""
 
@@ -24,7 +25,7 @@ _DESCRIPTION = ("histogram", "encoded")
 class Feature:
     """One feature of the config. `path` is its path in the config, `preprocessing` its preprocessing section.
 
-    `files`: the files that a column of paths names, for an image.
+    `files`: the files that a column of paths names, for an image. `decoder`: the library that decodes images.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Feature:
     preprocessing: Any
     path: str
     files: ImageFiles | None = None
+    decoder: Decoder = "torchvision"
 
     @property
     def strategy(self) -> str:

@@ -7,7 +7,7 @@ Each image is decoded once while it is encoded, so that a damaged one is found b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,12 +17,14 @@ import pyarrow.compute as pc
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
+from trainwright_trainer.features import pillow, pixels
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import settle_lists
-from trainwright_trainer.features.pixels import MODES, UnreadableImageError, check_installed, decoded
+from trainwright_trainer.features.pixels import CHANNELS, UnreadableImageError, decoded
 
 _UNBUILT = ("computed_fill_value", "in_memory", "num_classes", "infer_image_num_classes")
+_DECODERS: Mapping[str, Any] = {"torchvision": pixels, "pillow": pillow}
 NO_FILE, DAMAGED, CONVERTED = (
     "paths at which there is no file",
     "files that are damaged, or no JPEG, PNG, GIF or WebP",
@@ -40,7 +42,7 @@ class Sample:
 
 
 def refuse(feature: Feature) -> None:
-    check_installed(f"{feature.path}.type")
+    _DECODERS[feature.decoder].check_installed(f"{feature.path}.type")
     for option in _UNBUILT:
         feature.refuse_set(option)
     section, path = feature.preprocessing, f"{feature.path}.preprocessing"
@@ -49,9 +51,9 @@ def refuse(feature: Feature) -> None:
     if (section.height is None) != (section.width is None):
         missing = "width" if section.width is None else "height"
         raise Mistakes.one(f"{path}.{missing}", "null: height and width are given together")
-    if section.num_channels not in (None, *MODES):
+    if section.num_channels not in (None, *CHANNELS):
         raise Mistakes.one(
-            f"{path}.num_channels", f"{section.num_channels}: expected one of {', '.join(map(str, MODES))}"
+            f"{path}.num_channels", f"{section.num_channels}: expected one of {', '.join(map(str, CHANNELS))}"
         )
     if section.standardize_image is not None and section.num_channels not in (None, 3):
         raise Mistakes.one(f"{path}.standardize_image", "imagenet1k: its statistics are those of 3 channels")
@@ -178,13 +180,14 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
 
 def _checked(feature: Feature, channels: int) -> Callable[[str | bytes | None], tuple[bytes | None, str | None]]:
     """Value → the bytes of its image, or None if there is none, and a line on it."""
+    count = _DECODERS[feature.decoder].channels_of
 
     def check(value: str | bytes | None) -> tuple[bytes | None, str | None]:
         if value is None:
             return None, None
         try:
             content = _content(feature, value)
-            own = len(decoded(content))
+            own = count(content)
         except FileNotFoundError:
             return None, NO_FILE
         except UnreadableImageError:

@@ -98,6 +98,15 @@ class Recurrent(Initialized):
         return found
 
 
+def traceable(cells: nn.RNNBase, values: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
+    """`cells(values, state)` in eval mode, for a graph: torch does not trace the module itself."""
+    weights = [weight for layer in cells.all_weights for weight in layer]
+    first = list(state) if isinstance(state, tuple) else state
+    options = (cells.bias, cells.num_layers, 0.0, False, cells.bidirectional, cells.batch_first)
+    found, *after = _FUNCTIONS[type(cells)](values, first, weights, *options)
+    return found, tuple(after) if isinstance(state, tuple) else after[0]
+
+
 _FUNCTIONS: Mapping[type[nn.RNNBase], Callable[..., Any]] = {
     nn.RNN: torch.rnn_tanh,
     nn.LSTM: torch.lstm,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from trainwright_api.config import ModelConfig
-from trainwright_trainer.features.pixels import ImageShape
+from trainwright_trainer.features.pixels import image_shape
 from trainwright_trainer.loader.batch import ColumnRange, ImageColumn, Layout
 
 DATE_PARTS = 9
@@ -41,9 +41,8 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
 
 
 def _image_column(feature: Any, statistics: Mapping[str, Any], position: int) -> ImageColumn:
-    section, (channels, height, width) = feature.preprocessing, image_size(statistics)
-    shape = ImageShape(channels, height, width, section.resize_method, round(section.fill_value or 0))
-    return ImageColumn(shape, tuple(feature.augmentation), section.num_processes, position)
+    section = feature.preprocessing
+    return ImageColumn(image_shape(section, statistics), tuple(feature.augmentation), section.num_processes, position)
 
 
 def image_size(statistics: Mapping[str, Any]) -> tuple[int, int, int]:

@@ -41,7 +41,7 @@ class Comparison:
 
     @property
     def phrase(self) -> str:
-        """The text for the last line of output: `mean_squared_error 46 % below always the mean`."""
+        """The text for the last line of output: `mean_squared_error 46 % below that of always the mean`."""
         if self.metric in ("jaccard", "token_accuracy"):
             model, baseline = formats.score(self.model), formats.score(self.baseline)
             return f"{self.metric} {model}, {self.baseline_name} {baseline}"
@@ -51,7 +51,7 @@ class Comparison:
             return f"{self.metric} {formats.score(self.model)}, {self.baseline_name} 0"
         change = self.model / self.baseline - 1
         side = "below" if change < 0 else "above"
-        return f"{self.metric} {formats.percent(abs(change))} {side} {self.baseline_name}"
+        return f"{self.metric} {formats.percent(abs(change))} {side} that of {self.baseline_name}"
 
     @property
     def warning(self) -> str | None:

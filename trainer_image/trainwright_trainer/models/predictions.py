@@ -12,9 +12,10 @@ set       <output>_predictions (a list of tokens), <output>_probabilities (those
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from trainwright_api.config import ModelConfig
@@ -28,8 +29,18 @@ if TYPE_CHECKING:
 Columns = dict[str, pa.Array]
 
 
+class ArraySteps(NamedTuple):
+    """The logits of a sequence where there is no torch, like `Steps`. `values`: [rows, length, tokens]. `lengths`:
+    int64 [rows]."""
+
+    values: Array
+    lengths: npt.NDArray[np.int64]
+
+
 def prediction_table(
-    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor | Array | Steps]
+    config: ModelConfig,
+    statistics: Mapping[str, Mapping[str, Any]],
+    logits: Mapping[str, torch.Tensor | Array | Steps | ArraySteps],
 ) -> pa.Table:
     """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings.
 
@@ -39,7 +50,7 @@ def prediction_table(
     for feature in config.output_features:
         known, found = statistics[feature.name], logits[feature.name]
         if isinstance(found, tuple):
-            columns |= _sequence(feature.name, known["vocabulary"], _wide(found.values), found.lengths.cpu().numpy())
+            columns |= _sequence(feature.name, known["vocabulary"], _wide(found.values), _array(found.lengths))
         else:
             columns |= _COLUMNS[feature.type](feature, known, _wide(found))
     return pa.table(columns)
@@ -48,6 +59,10 @@ def prediction_table(
 def _wide(logits: torch.Tensor | Array) -> Array:
     """The same in float64, on the CPU."""
     return logits.astype(np.float64) if isinstance(logits, np.ndarray) else logits.detach().double().cpu().numpy()
+
+
+def _array(values: torch.Tensor | npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return values if isinstance(values, np.ndarray) else values.cpu().numpy()
 
 
 def _number(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:

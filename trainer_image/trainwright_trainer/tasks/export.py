@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from trainwright_api.problems import Mistakes, nearest
 from trainwright_trainer.export import files
 from trainwright_trainer.export.graph import graph_inputs, graph_outputs, traced
-from trainwright_trainer.export.refusals import refuse
+from trainwright_trainer.export.refusals import refuse, refused_by_torch
 from trainwright_trainer.export.transform import FILE, Transform
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.storage.base import Storage
@@ -64,12 +64,13 @@ def _graph(format_: str, file: str, place: Place, folder: Path) -> None:
     saved = load_model(place)
     refuse(saved.config, saved.model, format_)
     inputs = graph_inputs(saved.config, saved.statistics, saved.layout)
-    outputs = graph_outputs(saved.config, saved.statistics)
-    program = traced(saved.model, saved.layout, inputs, outputs)
-    if format_ == "onnx":
-        files.write_onnx(program, inputs, outputs, folder / file)
-    else:
-        files.write_pt2(program, folder / file)
+    outputs = graph_outputs(saved.config, saved.statistics, saved.model.combiner.output_length)
+    with refused_by_torch(format_):
+        program = traced(saved.model, saved.layout, inputs, outputs)
+        if format_ == "onnx":
+            files.write_onnx(program, inputs, outputs, folder / file)
+        else:
+            files.write_pt2(program, folder / file)
     transform = Transform(saved.config, saved.statistics, inputs, outputs, file, version("trainwright"))
     (folder / FILE).write_bytes(transform.to_json())
 
