@@ -36,6 +36,13 @@ def test_the_verdict_is_honest(outputs: Makers) -> None:
     )
 
 
+def test_labels_that_are_no_better_than_a_baseline_are_named_beside_a_better_score(outputs: Makers) -> None:
+    poor = replace(outputs["binary"](), scores={"roc_auc": 0.75, "accuracy": 0.5})
+    assert words.comparison(poor, "roc_auc").endswith(
+        "0.7011. But accuracy is not: 0.5000, logistic regression on the inputs 0.7812. Look at the threshold."
+    )
+
+
 def test_errors_are_better_when_lower(outputs: Makers) -> None:
     delay = outputs["number"]()
     assert words.comparison(delay, "mean_absolute_error").startswith(

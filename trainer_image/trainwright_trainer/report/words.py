@@ -111,8 +111,19 @@ def comparison(output: OutputFigures, metric: str) -> str:
     name, value = baseline
     best = "the best simple baseline" if len(output.baselines) > 1 else "the simple baseline"
     if is_better(metric, output.scores[metric], value):
-        return f"That is better than {best}, {name}: {formats.score(value)}."
+        return f"That is better than {best}, {name}: {formats.score(value)}.{_but_the_share(output)}"
     return f"That is not better than {best}, {name}: {formats.score(value)}."
+
+
+def _but_the_share(output: OutputFigures) -> str:
+    """The sentence for a model whose labels are no better than those of a baseline, though its score is."""
+    for metric in ("accuracy", "accuracy_micro"):
+        baseline = strongest_baseline(output, metric)
+        own = output.scores.get(metric)
+        if baseline and own is not None and not is_better(metric, own, baseline[1]):
+            found = f"{metric} is not: {formats.score(own)}, {baseline[0]} {formats.score(baseline[1])}"
+            return f" But {found}. Look at the threshold."
+    return ""
 
 
 def curve_caption(train: Sequence[float], validation: Sequence[float], best: float | None) -> str:
