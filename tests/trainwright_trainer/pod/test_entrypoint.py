@@ -64,6 +64,7 @@ def test_an_attempt_that_is_done_says_so_everywhere(attempts):
     assert outcome.model == str(attempts.run / "model")
     assert "late.roc_auc" in outcome.test_scores
     assert outcome.log_tail == attempts.printed
+    assert (attempts.run / "logs/attempt-1/train-0.log").read_text() == attempts.printed
     assert attempts.posted() == {
         "attempt": 1,
         "stage": "train",
@@ -108,7 +109,7 @@ def test_a_mistake_is_reported_in_its_line(attempts):
     assert "'sise' is not in data.csv. Nearest: 'size'." in outcome.line
     assert attempts.printed == f"job.yaml: {outcome.line}\n"
     assert attempts.written() == attempts.written() | {"class": "mistake", "exit_code": 2, "line": outcome.line}
-    assert list(attempts.run.iterdir()) == [attempts.run / "attempts"]
+    assert {path.name for path in attempts.run.iterdir()} == {"attempts", "logs"}
 
 
 def test_a_mended_file_goes_on_in_the_same_folder(attempts):
@@ -185,7 +186,7 @@ def test_the_stage_before_fills_the_cache_and_no_more(attempts):
     assert outcome.line.endswith(" written")
     assert outcome.model is None
     assert {report.body["progress"]["stage"] for report in attempts.operator.reports} == {"preprocess"}
-    assert not attempts.run.exists()
+    assert [path.name for path in attempts.run.rglob("*.log")] == ["preprocess-0.log"]
     attempts.end()
     assert ": cache hit " in attempts.printed
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from trainwright_api.checks import load
@@ -26,6 +26,7 @@ from trainwright_trainer.job.versions import refuse_skew
 from trainwright_trainer.pod.local_ranks import with_other_ranks
 from trainwright_trainer.pod.log_tail import LogTail
 from trainwright_trainer.pod.termination import message_of, outcome_of, outcome_of_existing_run
+from trainwright_trainer.pod.whole_log import WholeLog
 from trainwright_trainer.rundir import layout
 from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
@@ -41,17 +42,17 @@ LOST_RANK_CODE = 143
 def run_in_pod(pod: Pod, path: Path, options: Options) -> int:
     """Run one stage of an attempt. Returns the exit code, and raises no exception."""
     with (
-        LogTail().keeping(sys.stdout, sys.stderr) as log,
+        _whole_log(pod, path) as whole,
+        LogTail(whole.add if whole else None).keeping(sys.stdout, sys.stderr) as log,
         stopping_in_a_pod(StopRequest()) as stop,
         with_other_ranks(pod, path, options),
     ):
         console = Console(as_json=options.json, quiet=not pod.reports)
         pusher = _pusher(pod, console, stop)
         ended = _outcome(pod, path, options, console, stop)
-        if ended is None:
-            return LOST_RANK_CODE
-        if not pod.reports:
-            return ended.exit_code
+        if ended is None or not pod.reports:
+            _keep(whole)
+            return LOST_RANK_CODE if ended is None else ended.exit_code
         message = message_of(ended, pod, log.text())
         _write_termination_log(pod.termination_log, message)
         failure = pusher.finish(message) if pusher else None
@@ -59,7 +60,24 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> int:
             # The last line of the log still has to be the reason of the outcome.
             _print(f"the outcome did not reach the operator: {failure}", ended.line)
         _record_outcome(pod, path, ended, log.text())
+        _keep(whole)
     return ended.exit_code
+
+
+def _whole_log(pod: Pod, path: Path) -> AbstractContextManager[WholeLog | None]:
+    """The log of this process in the run folder, or None for a job without one."""
+    run_folder = pod.run
+    if run_folder is None:
+        return nullcontext()
+    rank = pod.member.rank if pod.member is not None else 0
+    name = f"{layout.attempt_logs(pod.attempt)}{pod.stage}-{rank}.log"
+    return WholeLog(lambda: _run_folder(run_folder, path), name)
+
+
+def _keep(whole: WholeLog | None) -> None:
+    failure = whole.send() if whole is not None else ""
+    if failure:
+        _print(f"the log could not be written to the run folder: {failure}")
 
 
 def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:

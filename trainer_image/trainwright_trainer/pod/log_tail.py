@@ -15,9 +15,13 @@ KEPT = 4 * LOG_BYTES
 
 
 class LogTail:
-    """The tail of standard output and standard error together. It has only the text that Python writes."""
+    """The tail of standard output and standard error together. It has only the text that Python writes.
 
-    def __init__(self) -> None:
+    `whole` also receives the text.
+    """
+
+    def __init__(self, whole: Callable[[str], None] | None = None) -> None:
+        self._whole = whole
         self._lock = threading.Lock()
         self._kept = ""
         self._cut = False
@@ -41,6 +45,8 @@ class LogTail:
         with self._lock:
             whole = self._kept + text
             self._kept, self._cut = whole[-KEPT:], self._cut or len(whole) > KEPT
+            if self._whole is not None:
+                self._whole(text)
 
 
 class _Kept:

@@ -72,3 +72,8 @@ def outcome(number: int) -> str:
 
 def attempt_logs(number: int) -> str:
     return f"{LOGS}attempt-{number}/"
+
+
+def is_attempt_logs(entry: str) -> bool:
+    """True for the name of such a folder below `logs/`."""
+    return entry.startswith("attempt-") and attempt_number(entry.removeprefix("attempt-").rstrip("/")) is not None

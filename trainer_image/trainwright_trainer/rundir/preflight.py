@@ -34,7 +34,7 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> Run | No
     entries = storage.list()  # before `read_run`: a process that starts a run here writes start.json before other files
     run = read_run(storage)
     if run is None:
-        _refuse_foreign(storage.location, entries, how)
+        _refuse_foreign(storage, entries, how)
     elif how is ExistingRun.NEW:
         raise Mistakes.one("", _TAKEN.format(storage.location, run))
     elif how is not ExistingRun.OVERWRITE:
@@ -54,14 +54,16 @@ def refuse_another_format(run: Run, path: str) -> None:
         raise Mistakes.one(path, f"{found}. Use the version that wrote it, or train anew into another --output.")
 
 
-def _refuse_foreign(location: str, entries: list[str], how: ExistingRun) -> None:
+def _refuse_foreign(storage: Storage, entries: list[str], how: ExistingRun) -> None:
     """A folder without a run must be empty, so that the run replaces no file of the user."""
     if how is ExistingRun.RESUME:
-        raise Mistakes.one("", f"{location} holds no run to go on with. Leave --resume out to begin one.")
+        raise Mistakes.one("", f"{storage.location} holds no run to go on with. Leave --resume out to begin one.")
     others = [entry for entry in entries if entry not in ("lost+found/", layout.ATTEMPTS, *layout.BESIDE)]
+    if layout.LOGS in others and all(layout.is_attempt_logs(entry) for entry in storage.list(layout.LOGS)):
+        others.remove(layout.LOGS)  # a pod keeps its log from the beginning, also of preprocessing
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-        raise Mistakes.one("", f"{location} holds other things ({shown}) and no run. Give another --output.")
+        raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no run. Give another --output.")
 
 
 def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
