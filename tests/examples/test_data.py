@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 from ruamel.yaml import YAML
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -66,7 +69,7 @@ def test_no_docstring_names_a_library(docstrings: Path) -> None:
     rows = pd.read_parquet(docstrings)
     assert set(rows["library"]) == {"aiohttp", "boto3", "numpy", "pandas", "pyarrow", "ray", "sklearn", "torch"}
     assert not rows["docstring"].str.contains("numpy|pandas|arrow|sklearn|torch|boto|aiohttp", case=False).any()
-    assert not rows.duplicated().any()
+    assert not rows.duplicated(["docstring", "library"]).any()
 
 
 def test_docstrings_are_compared_with_a_linear_model(
@@ -105,3 +108,23 @@ def test_digits_are_compared_with_two_models_and_a_folder_is_predicted(
     found, rows = pd.read_parquet(file), pd.read_csv(digits)
     assert found["path"].tolist() == [Path(path).name for path in rows["path"]]
     assert (found["digit_predictions"] == rows["digit"]).mean() > 0.8
+
+
+def test_functions_are_compared_with_linear_models(
+    docstrings: Path, project: Path, run_python: Callable[..., str]
+) -> None:
+    job, run = "examples/functions/functions.yaml", project / "out" / "functions-baseline"
+    run_python("-m", "trainwright_trainer", "train", job, "--output", str(run))
+    lines = run_python("examples/functions/baseline.py", "--dataset", str(docstrings), "--run", str(run)).splitlines()
+    scores = [[float(score) for score in line.split()[-2:]] for line in lines[1:]]
+    assert len(scores) == 2
+    assert all(library > 1.5 / 8 and 0.3 < statements < 1 for library, statements in scores)
+
+
+def test_a_picture_of_code_has_no_letters_and_no_docstring(docstrings: Path) -> None:
+    rows = pd.read_parquet(docstrings)
+    assert {len(set(names)) - len(names) for names in rows["statements"]} == {0}
+    for code, lines in zip(rows["code"], rows["lines"], strict=True):
+        pixels = np.asarray(Image.open(io.BytesIO(code)))
+        assert set(np.unique(pixels)) <= {0, 128, 255}
+        assert (pixels[lines:] == 255).all()
