@@ -5,9 +5,11 @@ e2e/control_plane/test_chart.py tests the objects of the chart.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from testkit.cluster.chart import RELEASE
 from testkit.full_cluster import jobs, release
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
@@ -71,6 +73,28 @@ def test_it_is_installed_where_nothing_is_left_but_the_jobs(
 
     release.install(released)
     assert jobs.ended(released.kubectl, namespace, "asked-for")["phase"] == "Complete"
+
+
+def test_helm_test_trains_the_smallest_job(released: FullCluster) -> None:
+    said = released.helm("test", f"--namespace={NAMESPACE}", "--logs", "--timeout=600s", RELEASE)
+    assert "Complete: " in said
+    assert several(released.kubectl, NAMESPACE, "tj") == []
+
+
+def test_a_job_trains_on_through_an_upgrade_from_the_commit_before_and_a_rollback(
+    released: FullCluster, training: str, tmp_path: Path
+) -> None:
+    """The chart of the commit before, with its definition of the resource, and today's images."""
+    before = _pod(released, training)
+    release.install(released, release.KEYS_ALLOWED, chart=release.chart_of("HEAD~1", tmp_path))
+    epoch = _goes_on(released, training, after=_epoch(_status(released, training)))
+    release.install(released, release.KEYS_ALLOWED)
+    epoch = _goes_on(released, training, after=epoch)
+    release.roll_back(released)
+    _goes_on(released, training, after=epoch)
+    status = _status(released, training)
+    assert _pod(released, training)["metadata"]["uid"] == before["metadata"]["uid"]
+    assert (status["phase"], status["attempt"], status.get("retries", 0)) == ("Running", 1, 0)
 
 
 def _goes_on(full_cluster: FullCluster, namespace: str, after: int) -> int:

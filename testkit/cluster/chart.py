@@ -40,4 +40,7 @@ class Helm:
     def rendered(self, *values: str) -> str:
         """The rendered chart for the tests' Kubernetes. A helm built from source defaults to an old version."""
         version = f"--kube-version={binaries.kubernetes_version()}"
-        return self("template", RELEASE, CHART, "--namespace=trainwright", version, *values)
+        return self("template", RELEASE, CHART, "--namespace=trainwright", version, *self._tests(values), *values)
+
+    def _tests(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        return () if any("templates/tests/" in value for value in values) else ("--skip-tests",)
