@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -54,7 +55,13 @@ def test_a_job_without_a_status_is_on_its_way() -> None:
 
 @pytest.mark.parametrize(
     ("conditions", "suspend", "offered"),
-    [(["Running"], False, {"suspend"}), (["Suspended"], True, {"resume"}), (["Complete"], False, set())],
+    [
+        (["!Running"], False, {"suspend"}),
+        (["Running"], False, {"suspend", "terminate"}),
+        (["Suspended", "!Running"], True, {"resume"}),
+        (["Complete", "!Running"], False, {"rerun"}),
+        (["Failed"], False, {"rerun"}),
+    ],
 )
 def test_what_can_be_done_is_offered(conditions: list[str], suspend: bool, offered: set[str]) -> None:
     found = answer(ACTIONS["discovery.lua"], job(*conditions, suspend=suspend))
@@ -63,8 +70,30 @@ def test_what_can_be_done_is_offered(conditions: list[str], suspend: bool, offer
 
 @pytest.mark.parametrize(("name", "suspend"), [("suspend", True), ("resume", False)])
 def test_an_action_writes_the_spec(name: str, suspend: bool) -> None:
+    assert answer(script_of(name), job(suspend=not suspend))["spec"] == {"suspend": suspend}
+
+
+def script_of(name: str) -> str:
     [script] = [one["action.lua"] for one in ACTIONS["definitions"] if one["name"] == name]
-    assert answer(script, job(suspend=not suspend))["spec"] == {"suspend": suspend}
+    return str(script)
+
+
+def test_to_terminate_is_a_deadline_that_has_passed() -> None:
+    assert answer(script_of("terminate"), job("Running"))["spec"]["activeDeadlineSeconds"] == 1
+
+
+def test_to_run_again_is_a_new_job_of_the_same_spec() -> None:
+    tracked = {"annotations": {"argocd.argoproj.io/tracking-id": "x"}, "uid": "u", "resourceVersion": "7"}
+    before = {**job("Failed", suspend=True), "apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob"}
+    before["metadata"] |= {"name": "flights", "namespace": "ml", **tracked}
+    before["spec"]["activeDeadlineSeconds"] = 1
+    found = answer(script_of("rerun"), before)["1"]
+    assert found["operation"] == "create"
+    made = found["resource"]
+    assert set(made) == {"apiVersion", "kind", "metadata", "spec"}
+    assert (made["kind"], made["spec"]) == ("TrainingJob", {"suspend": False}), "the deadline is that of terminate"
+    assert set(made["metadata"]) == {"name", "namespace"}
+    assert re.fullmatch("flights-20[0-9]{12}", made["metadata"]["name"])
 
 
 def test_a_library_that_argo_cd_withholds_is_not_there() -> None:
