@@ -114,10 +114,32 @@ WATCHES = (
     FaultScenario("watches cut", always(Cut(events=2))),
 )
 FAULT_SCENARIOS = REQUESTS + WATCHES
+SLOW = {
+    "409 to a status that was written",
+    "410 to every watch of children",
+    "410 to writes",
+    "422 to a status",
+    "429 to lists and watches",
+    "500 to a burst of writes",
+    "500 in the stream",
+    "resets before writes",
+    "resets after writes",
+    "hangs before writes",
+    "slow answers",
+    "events doubled",
+    "events delayed",
+    "events of one object out of order",
+    "watches cut",
+}
+"""For `make test-all`: another scenario goes through the same lines of the operator."""
 
 
 @pytest.mark.parametrize(
-    ("number", "fault"), list(enumerate(FAULT_SCENARIOS)), ids=[one.name for one in FAULT_SCENARIOS]
+    ("number", "fault"),
+    [
+        pytest.param(number, one, id=one.name, marks=[pytest.mark.slow] if one.name in SLOW else [])
+        for number, one in enumerate(FAULT_SCENARIOS)
+    ],
 )
 def test_job_ends_as_undisturbed(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, fault: FaultScenario

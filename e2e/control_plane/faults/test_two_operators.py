@@ -75,7 +75,8 @@ def led_by_both(cluster: Cluster, kind: Kind) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("kind", ONE_KIND_SOON)
+@pytest.mark.slow  # each kind takes half a minute; the test above shows two leaders of whole lifecycles
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_of_both_sees_everything_late(cluster: Cluster, tmp_path: Path, kind: Kind) -> None:
     """Like a process that was paused for a while and has not noticed it."""
 

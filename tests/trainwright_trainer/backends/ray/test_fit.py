@@ -144,6 +144,7 @@ def long_job(workplace, strategy="ddp", retries=3, **trainer) -> str:
     return workplace.job(change)
 
 
+@pytest.mark.slow  # two starts of Ray with a search each; tests of the finder and of the gang show the parts
 def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
     """OMP_NUM_THREADS, which Ray sets to two in these workers, does not change the threads."""
 
