@@ -15,7 +15,7 @@ from trainwright_api.problems import Mistakes, Problem
 
 
 class ExitCode(IntEnum):
-    """The exit code of the process. The operator retries 3 and 75, and never 2."""
+    """The exit code of the process. The operator retries 1, 3 and 75, and never 2."""
 
     DONE = 0
     CRASH = 1

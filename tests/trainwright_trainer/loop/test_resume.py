@@ -10,10 +10,11 @@ import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.optim.optimizers import BUILT
 
 EVERY_STEP = CheckpointPolicy(every_seconds=1)
 
-OPTIMIZERS = ["sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop"]
+OPTIMIZERS = sorted(BUILT)
 HARD = {"dropout": 0.3, "norm": "batch"}
 
 

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class PeerLost(Exception):
-    """Another process of the training is gone. The backend starts all processes again."""
+    """Another process of the training is gone. This one ends too; the backend or the launcher may start all again."""
 
 
 class Watch(Protocol):

@@ -1,4 +1,4 @@
-"""One optimizer step: passes, gradients, clipping, update. This is the hot path, so `__init__` prepares all it can."""
+"""One optimizer step: passes, gradients, and the engine's update, which clips. `__init__` prepares all it can."""
 
 from __future__ import annotations
 

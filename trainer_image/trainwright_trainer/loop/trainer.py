@@ -1,6 +1,6 @@
 """The training loop: epochs of steps, evaluation rounds between steps, and checkpoints after any step.
 
-A step (forward, backward, clipping, optimizer step) is in `train_step.py`, an evaluation round in `evaluator.py`.
+A step (forward, backward, and the engine's update, which clips) is in `train_step.py`, a round in `evaluator.py`.
 """
 
 from __future__ import annotations

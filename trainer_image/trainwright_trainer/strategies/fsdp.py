@@ -122,7 +122,7 @@ class Fsdp(TorchEngine):
         super().update(rate)
 
     def _clip(self) -> None:
-        """Every rank has a part of each gradient, so the norms are summed over the ranks."""
+        """Add the gradient of the penalty, then clip by norms over all ranks: each has a part of each gradient."""
         own = self._penalty_of_shards()
         if own is not None:
             own.backward()  # type: ignore[no-untyped-call]
