@@ -89,7 +89,7 @@ bench-loop: setup horovod ## time the loop beside a hand-written one, what check
 bench-data: setup ## time loaders and preprocessing beside hand-written code, with 10 M rows
 	$(RUN) python -m bench.data
 
-bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart
+bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart, 2,000 pods that post
 	$(RUN) python -m bench.cluster
 
 bench-full-cluster: setup ## time kubectl apply to the first step on the full cluster, beside a bare RayJob; it needs root

@@ -1,6 +1,6 @@
 """Runs the benchmarks of the operator, writes bench/operator.json and updates their table in bench/README.md.
 
-python -m bench.cluster [--only starting|finishing|restart|refusal] [--jobs N] [--rounds N] [--finished N] …
+python -m bench.cluster [--only starting|finishing|restart|refusal|posts] [--jobs N] [--rounds N] [--finished N] …
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from bench import results
-from bench.cluster import refusal, restart, starting
+from bench.cluster import posts, refusal, restart, starting
 from bench.results import OPERATOR
 
 BENCHMARKS: dict[str, results.Run] = {
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, results.Run] = {
     "finishing": lambda given: starting.until_done(given.done),
     "restart": lambda given: restart.run(given.finished, given.idle),
     "refusal": lambda given: refusal.run(given.times),
+    "posts": lambda given: posts.run(given.pods, given.seconds),
 }
 
 
@@ -27,6 +28,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--finished", type=int, default=10_000, help="finished jobs at a restart")
     made.add_argument("--idle", type=float, default=restart.IDLE_SECONDS, help="seconds in which nothing happens")
     made.add_argument("--times", type=int, default=refusal.TIMES, help="refusals of each kind")
+    made.add_argument("--pods", type=int, default=posts.PODS_COUNT, help="pods that post")
+    made.add_argument("--seconds", type=float, default=posts.SECONDS, help="seconds in which they post")
     return made
 
 
