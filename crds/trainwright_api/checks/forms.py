@@ -178,7 +178,7 @@ def _read_score(form: Form, spec: dict[str, Any]) -> None:
     policy = mapping(spec.get("checkpoint"))
     given = policy.get("scoreAttribute")
     outputs = outlines(mapping(spec.get("config")), "output_features")
-    if not isinstance(given, str):
+    if not isinstance(given, str) or spec.get("entrypoint") is not None:
         return
     with suppress(UnknownScoreError):
         name = canonical_score(given, {output.name: output.type or "" for output in outputs})

@@ -121,7 +121,6 @@ NULLS = (
 """Nullable fields, by class and name, whose null is not implemented yet."""
 
 INSTEAD: Mapping[str, str] = {
-    "TrainingJobSpec.entrypoint": "this version has config",
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from trainwright_api.checks.entrypoint import entrypoint_problems
 from trainwright_api.checks.error_messages import lines
 from trainwright_api.checks.forms import Form, resource
 from trainwright_api.checks.left_out import unknown_keys, unknown_words
@@ -127,7 +128,13 @@ def inspect(
 
 def check(job: TrainingJob) -> list[Problem]:
     """Return the violations of rules that concern more than one section of a job."""
-    return [*_locations(job), *_resume_from(job.spec), *_score_attribute(job), *_search(job)]
+    return [
+        *_locations(job),
+        *_resume_from(job.spec),
+        *_score_attribute(job),
+        *_search(job),
+        *entrypoint_problems(job.spec),
+    ]
 
 
 def _search(job: TrainingJob) -> Iterator[Problem]:
@@ -253,6 +260,8 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
     backend = job.spec.backend
     if name is None or name == backend.type:
         return job, ()
+    if job.spec.entrypoint is not None:
+        raise Mistakes.one("--backend", f"an entrypoint runs under Ray Train: ray, not {name}")
     given = backend.model_dump(exclude_unset=True)
     aside = idle_sections(given, name)
     kept = {key: value for key, value in given.items() if key not in aside}
@@ -291,6 +300,8 @@ def _warnings(backend: Backend) -> Iterator[str]:
 
 
 def _score_attribute(job: TrainingJob) -> Iterator[Problem]:
+    if job.spec.entrypoint is not None:  # any metric that the function reports
+        return
     try:
         canonical_score(job.spec.checkpoint.score_attribute, _outputs(job))
     except UnknownScoreError as error:
@@ -299,6 +310,8 @@ def _score_attribute(job: TrainingJob) -> Iterator[Problem]:
 
 def _score_order(job: TrainingJob) -> Iterator[str]:
     policy = job.spec.checkpoint
+    if job.spec.entrypoint is not None:
+        return
     good = direction_of(policy.score_attribute, _outputs(job))
     if good not in (None, policy.score_order):
         better = "larger" if good == "max" else "smaller"

@@ -110,16 +110,17 @@ class Callbacks(KubernetesSection):
 
 
 class Entrypoint(KubernetesSection):
-    """A user's own train function, instead of a config."""
+    """A user's own train function, instead of a config. Ray Train calls it on every worker."""
 
     module: Annotated[str, Field(max_length=256, pattern=MODULE)] = Field(
-        description="The Python module, as in `import module`."
+        description="The Python module, as in `import module`: beside the file, in the working folder, or installed."
     )
     function: Annotated[str, Field(max_length=256, pattern=IDENTIFIER)] = Field(
         description="The function in it, called with config on every worker."
     )
     config: Annotated[dict[str, Any], Field(max_length=1024)] = Field(
-        default_factory=dict, description="Argument of the function."
+        default_factory=dict,
+        description="Argument of the function. With a number `epochs`, a reported `epoch` (from 0) gives the progress.",
     )
 
 
@@ -141,7 +142,9 @@ class TrainingJobSpec(KubernetesSection):
     dataset_options: DatasetOptions | None = Field(None, description="How the files of the data set are read.")
     config: ModelConfig | None = Field(None, description="The model: a Ludwig config. It works unchanged.")
     model: Location | None = Field(None, description="Folder of a trained model, for evaluate and predict.")
-    entrypoint: Entrypoint | None = Field(None, description="Your own train function. It replaces config.")
+    entrypoint: Entrypoint | None = Field(
+        None, description="Your own train function, which runs under Ray Train. It replaces config."
+    )
     resume_from: Location | None = Field(
         None,
         description="Another run to start from. The folder of a run or of its model: training begins with its best "

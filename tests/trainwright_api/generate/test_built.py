@@ -13,7 +13,7 @@ from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
 from trainwright_api.generate.reference import reference
 from trainwright_api.generate.schema import strict
 from trainwright_api.resource.backend import Backend, BackendTrainer, Loader
-from trainwright_api.resource.job import Entrypoint, TrainingJob, TrainingJobSpec
+from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.schema.section import Section
 
 PAGE = reference()
@@ -44,7 +44,7 @@ def test_of_a_choice_the_words_that_are_not_built_are_reported() -> None:
 def test_a_section_that_only_what_is_not_built_leads_to_is_not_built() -> None:
     built = built_sections(TrainingJob)
     assert {ModelConfig, TrainerConfig, Backend} <= built
-    assert not {Profiler, Entrypoint} & built
+    assert Profiler not in built
 
 
 @pytest.mark.parametrize("word", ["audio", "timeseries", "h3"])
@@ -66,5 +66,4 @@ def test_the_table_of_backends_says_what_acts() -> None:
 
 def test_kubectl_explain_shows_it_too() -> None:
     fields = strict(TrainingJobSpec)["properties"]
-    assert fields["entrypoint"]["description"].endswith(NOT_BUILT)
     assert fields["config"]["properties"]["base_model"]["description"].endswith(NOT_BUILT)
