@@ -16,6 +16,7 @@ from trainwright_trainer.storage.location import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import fs
 
 Chunk = bytes | bytearray | memoryview
 Fill = Callable[[IO[bytes]], None]
@@ -74,6 +75,10 @@ class Storage(ABC):
     @abstractmethod
     def open(self, name: str) -> pa.NativeFile:
         """The object as an Arrow file. Raises FileNotFoundError if it is absent, and OSError if it cannot be read."""
+
+    @abstractmethod
+    def arrow(self, prefix: str) -> tuple[fs.FileSystem, str]:
+        """Arrow's file system and the path of a prefix in it, without a slash, for libraries that write by it."""
 
     @abstractmethod
     def stream(self, name: str) -> IO[bytes]:

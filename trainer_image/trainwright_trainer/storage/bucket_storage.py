@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import secrets
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import IO, ClassVar, Protocol, cast
+from typing import IO, TYPE_CHECKING, ClassVar, Protocol, cast
 
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.base import Chunk, Identity, ObjectFacts, Storage
 from trainwright_trainer.storage.location import GcsUri, S3Uri
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import fs
 
 _READ_BYTES = 8 << 20
 """Bytes that a sequential reader fetches at once."""
@@ -85,7 +90,7 @@ def create_once(
 
 
 class BucketStorage(Storage):
-    """Storage under the prefix `root`. The prefix may be empty, but its bucket must exist. A subclass has `open`."""
+    """Storage under the prefix `root`. The prefix may be empty, but its bucket must exist."""
 
     is_remote = True
     CONDITION: ClassVar[str]
@@ -96,8 +101,20 @@ class BucketStorage(Storage):
         self.bucket = bucket
         self._prefix = f"{root.key}/" if root.key else ""
 
+    @property
+    @abstractmethod
+    def _arrow(self) -> fs.FileSystem:
+        """Arrow's file system of the store."""
+
+    def arrow(self, prefix: str) -> tuple[fs.FileSystem, str]:
+        return self._arrow, f"{self.root.bucket}/{self._key(prefix)}".rstrip("/")
+
     def read(self, name: str) -> bytes:
         return self.bucket.read(self._key(name))
+
+    def open(self, name: str) -> pa.NativeFile:
+        _, path = self.arrow(name)
+        return self._arrow.open_input_file(path)
 
     def stream(self, name: str) -> IO[bytes]:
         return cast(IO[bytes], io.BufferedReader(self.open(name), _READ_BYTES))

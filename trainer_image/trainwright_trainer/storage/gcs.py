@@ -17,7 +17,6 @@ from trainwright_trainer.storage.location import GcsUri
 from trainwright_trainer.storage.retry_policy import RetryPolicy
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyarrow import fs
 
 EMULATOR = "STORAGE_EMULATOR_HOST"
@@ -42,9 +41,6 @@ class GcsStorage(BucketStorage):
         from pyarrow import fs
 
         return fs.GcsFileSystem(retry_time_limit=_READ_RETRY, **_arrow_options(os.environ.get(EMULATOR, "")))
-
-    def open(self, name: str) -> pa.NativeFile:
-        return self._arrow.open_input_file(f"{self.root.bucket}/{self._key(name)}")
 
 
 def _bucket(name: str, retry_policy: RetryPolicy | None) -> ObjectBucket:

@@ -19,6 +19,7 @@ from trainwright_trainer.storage.base import Chunk, Fill, Identity, ObjectFacts,
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import fs
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -70,6 +71,11 @@ class FolderStorage(Storage):
         import pyarrow as pa
 
         return pa.OSFile(str(self.path(name)))
+
+    def arrow(self, prefix: str) -> tuple[fs.FileSystem, str]:
+        from pyarrow import fs
+
+        return fs.LocalFileSystem(), str(self.path(prefix).absolute())
 
     def stream(self, name: str) -> IO[bytes]:
         return self.path(name).open("rb")

@@ -16,7 +16,6 @@ from trainwright_trainer.storage.s3client.client import arrow_options
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyarrow import fs
 
 # Arrow doubles its waits, from 25 ms on. With this number, the last try comes after 100 s.
@@ -43,6 +42,3 @@ class S3Storage(BucketStorage):
         patient = fs.AwsDefaultS3RetryStrategy(max_attempts=_TRIES)
         options = arrow_options(self._bucket.access)
         return fs.S3FileSystem(region=self._bucket.region(), retry_strategy=patient, **options)
-
-    def open(self, name: str) -> pa.NativeFile:
-        return self._arrow.open_input_file(f"{self._bucket.name}/{self._key(name)}")
