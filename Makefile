@@ -28,7 +28,7 @@ setup: $(STAMP) ## make the environment from the lock file
 
 $(STAMP): pyproject.toml uv.lock
 	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --quiet "uv>=0.9"
-	UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --extra trainer --extra text --extra image --extra hyperopt --extra export --extra mlflow --extra operator --extra deepspeed --extra horovod
+	UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --extra trainer --extra text --extra image --extra hyperopt --extra export --extra mlflow --extra operator --extra deepspeed --extra horovod --extra lightning
 	@touch $(STAMP)
 
 demo: setup ## train the flights example on 336,776 real flights and show how good it is

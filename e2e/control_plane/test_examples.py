@@ -13,7 +13,7 @@ from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.load import text_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "kubernetes"
-FILES = sorted(EXAMPLES.glob("*.yaml"))
+FILES = sorted([*EXAMPLES.glob("*.yaml"), EXAMPLES.parent / "entrypoint" / "kubernetes.yaml"])
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

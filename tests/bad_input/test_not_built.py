@@ -27,10 +27,6 @@ FILES = " (this version has files, folders, s3:// and gs://)"
         (lambda job: job.update(dataset="hdfs://name/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),
         (lambda job: job.update(output="abfs://key:secret@host/runs"), f"output: not built yet: abfs://{FILES}"),
         (
-            lambda job: (job.pop("config"), job.update(entrypoint={"module": "mine", "function": "train"})),
-            "entrypoint: not built yet (this version has config)",
-        ),
-        (
             config(input_features=[{"name": "kind", "type": "audio"}]),
             "config.input_features[0].type: not built yet: audio",
         ),

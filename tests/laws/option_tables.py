@@ -87,6 +87,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "task=predict": "needs a trained model",
     "task=hyperopt": "task hyperopt needs this section",
     "model": "exactly one of config, model and entrypoint",
+    "entrypoint": "an entrypoint runs under Ray Train",
     "resumeFrom": "there is no model folder out/other",
     "backend.processor": "does not act with backend local",
     "backend.trainer": "does not act with backend local",
@@ -305,7 +306,7 @@ VALUES: Mapping[str, list[Any]] = {
 MATTERS: Mapping[str, Mapping[str, Any]] = {
     "datasetOptions.*": {"dataset": "rows.csv"},
     **{f"datasetOptions.format={word}": {"dataset": f"{word}.data"} for word in get_args(FileFormat)},
-    "entrypoint": {"config": None},
+    "entrypoint": {"config": None, "dataset": None, "seed": None, "checkpoint": None},
     "checkpoint.*": {"config.trainer.epochs": 6},
     "config.preprocessing.split[hash].*": {".column": "size"},
     "config.preprocessing.split[stratify].*": {".column": "kind"},

@@ -108,6 +108,7 @@ def train(
     """
     from trainwright_trainer.tasks.result import TaskSummary
 
+    _refuse_entrypoint(job)
     result = _run("train", job, dataset, Options(seed=seed, resume=resume, overwrite=overwrite), **shared)
     assert not isinstance(result, TaskSummary)
     return result
@@ -240,6 +241,14 @@ def _run(
             options, dataset=place, cache_dir=cache, output=_text(output), backend=backend, threads=threads
         )
         return run(task, path, options, text=text, console=Console(quiet=quiet))
+
+
+def _refuse_entrypoint(job: Job) -> None:
+    """Raise `Mistakes` for a job with a train function of its own, which has no model to return."""
+    path, text = _file(_without_table(job)[0])
+    found = checks.inspected(checks.text_of(path) if text is None else text, path.name)
+    if found.spec.get("entrypoint") is not None:
+        raise Mistakes.one("entrypoint", f"has no model for trainwright.train: run trainwright train {path}")
 
 
 def _without_table(job: Job) -> tuple[Job, Any]:

@@ -55,6 +55,10 @@ class WorkerCrash(Exception):
     """A bug of trainwright in a worker. The traceback of the worker is attached as a note."""
 
 
+class FunctionFailed(Exception):
+    """A user's own train function raised, more often than its retries allow. Prints one line; exit code 1."""
+
+
 OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped"]
 OUTCOME_CLASSES: tuple[OutcomeClass, ...] = get_args(OutcomeClass)
 
@@ -84,7 +88,7 @@ class Outcome:
         if isinstance(error, AlreadyDone):
             return cls("done", str(error))
         kind, line = _kind(error), str(error).partition("\n")[0]
-        if kind == "crash":
+        if kind == "crash" and not isinstance(error, FunctionFailed):
             # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
             line = ": ".join(word for word in (type(error).__name__, line) if word)
         mistakes = error.problems if isinstance(error, Mistakes) else ()
@@ -111,6 +115,7 @@ class Outcome:
 
 
 TRAINED = Outcome("done", "the model is there")
+FUNCTION_DONE = Outcome("done", "the train function has returned")
 STOPPED = Outcome("stopped", "stopped on request; checkpoint written")
 _EXIT_CODES: dict[OutcomeClass, ExitCode] = {
     "done": ExitCode.DONE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from testkit.api import Api, ApiError, Manifest, until_object
-from testkit.api.resource import JOBS, TRAINING_JOBS
+from testkit.api.resource import JOBS, RAY_JOBS, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.harness import FAST, Operators, training_job
 from testkit.simulators import Fail, Script, Scripts, Simulators, Succeed
@@ -16,7 +16,9 @@ from testkit.simulators import Fail, Script, Scripts, Simulators, Succeed
 NAME = "flights"
 SAMPLED = {"sample_ratio": 0.5}
 FUNCTION = {
+    "kind": "ray",
     "config": None,
+    "dataset": None,
     "entrypoint": {"module": "my.train", "function": "main", "config": {"rate": 1}},
     "image": "trainwright:later",
 }
@@ -45,7 +47,8 @@ class Setup:
         return await until_object(self.api, TRAINING_JOBS, NAME, self.namespace, holds, seconds=60, what=what)
 
     async def children(self) -> list[str]:
-        return [child["metadata"]["uid"] for child in (await self.api.list(JOBS, self.namespace)).items]
+        kinds = [await self.api.list(kind, self.namespace) for kind in (JOBS, RAY_JOBS)]
+        return [child["metadata"]["uid"] for found in kinds for child in found.items]
 
 
 def accepted(status: str, reason: str, word: str = "") -> Any:

@@ -126,6 +126,8 @@ def _complete(context: Context, builder: StatusBuilder, attempt: Attempt) -> Non
     words = _scores(posted)
     if model:
         words = f"{words}; model {model}" if words else f"model {model}"
+    elif _has_function(context) and posted is not None:
+        words = posted.message or ""
     builder.set(
         completion_time=times.written(context.now),
         model=model,
@@ -160,7 +162,14 @@ def _end_time(now: datetime, child: Child | None) -> datetime:
 
 def _default_model(context: Context, output: str | None) -> str | None:
     task = (context.job.raw.get("spec") or {}).get("task", "train")
+    if _has_function(context):
+        return None
     return f"{output}/model" if output and task in TRAINING else None
+
+
+def _has_function(context: Context) -> bool:
+    """True for a train function of the user, which has no model."""
+    return (context.job.raw.get("spec") or {}).get("entrypoint") is not None
 
 
 def _scores(posted: PostedOutcome | None) -> str:

@@ -99,6 +99,17 @@ def test_without_a_posted_outcome_the_model_is_where_the_run_folder_has_it() -> 
     assert cluster.status.model == "s3://runs/default/flights-1c9e2f7a/model"
 
 
+def test_a_train_function_of_the_user_has_no_model_and_its_line_is_the_message() -> None:
+    entrypoint = {"module": "m", "function": "f"}
+    trainer = {"type": "ray", "trainer": {"num_workers": 2}}
+    cluster = running(config=None, dataset=None, entrypoint=entrypoint, backend=trainer)
+    line = "done in 9 s · 5 reports · best val_loss 0.1 (report 5)"
+    cluster.posts("done", line)
+    cluster.ends()
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.message, cluster.status.model) == ("Complete", line, None)
+
+
 def test_a_mistake_fails_once_and_its_line_is_the_message() -> None:
     cluster = running()
     cluster.posts("mistake", "config.input_features[0].column: 'dep_dely' is not in the data")

@@ -129,7 +129,37 @@ class Searched:
     ended: bool = False
 
 
-Event = Started | Stepped | Evaluated | Checkpointed | Ended | Searched
+@dataclass(frozen=True)
+class FunctionStarted:
+    """A user's own train function begins on its workers. Sent again when lost workers have been replaced."""
+
+    name: str
+    function: str  # module.function
+    workers: int
+    attempt: int
+    epochs: int | None  # entrypoint.config.epochs, if it is a number
+    metric: str | None  # the reported metric that ranks the checkpoints
+    checkpoint: str | None  # the one that the function may go on from
+    reports: int = 0  # the reports up to that checkpoint; later ones are repeated
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A report of a user's own train function: the metrics of rank 0, and the name of the checkpoint, if it has one."""
+
+    number: int  # from 1, over all attempts; a report is counted again if it is repeated after a restart
+    seconds: float  # since the function began, over all attempts
+    metrics: Mapping[str, float]
+    checkpoint: str | None = None
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch, from 0, if the function reports it."""
+        epoch = self.metrics.get("epoch")
+        return int(epoch) if epoch is not None and epoch >= 0 and float(epoch).is_integer() else None
+
+
+Event = Started | Stepped | Evaluated | Checkpointed | Ended | FunctionStarted | Reported | Searched
 
 
 class Listener(Protocol):

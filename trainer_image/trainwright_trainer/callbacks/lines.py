@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import Evaluated, Scores, Started
+from trainwright_trainer.callbacks.events import Evaluated, FunctionStarted, Reported, Scores, Started
 
 
 def data_items(started: Started) -> list[str]:
@@ -39,6 +39,29 @@ def setting_items(started: Started) -> list[str]:
     if started.step:
         items.append(f"attempt {started.attempt} goes on from epoch {started.epoch + 1}, step {started.step:,}")
     return items
+
+
+_MOST_METRICS = 12
+
+
+def function_line(started: FunctionStarted) -> str:
+    """`digits: train.train_func on 2 workers · attempt 2 goes on from checkpoint_…`."""
+    items = [f"{started.name}: {started.function} on {formats.counted(started.workers, 'worker')}"]
+    if started.checkpoint is not None:
+        items.append(f"attempt {started.attempt} goes on from {started.checkpoint}")
+    return " · ".join(items)
+
+
+def report_line(report: Reported, epochs: int | None) -> str:
+    """`report 3 · epoch 3/20 · loss 0.5123 · val_loss 0.6100 · checkpoint · 12 s`."""
+    items = [f"report {report.number:,}"]
+    if report.epoch is not None:
+        items.append(f"epoch {report.epoch + 1}" + (f"/{epochs}" if epochs else ""))
+    shown = [(name, value) for name, value in report.metrics.items() if name != "epoch" or report.epoch is None]
+    items += [f"{name} {formats.score(value)}" for name, value in shown[:_MOST_METRICS]]
+    if report.checkpoint is not None:
+        items.append("checkpoint")
+    return " · ".join([*items, formats.duration(report.seconds)])
 
 
 # Shown beside a category's accuracy, which is a mean over classes. A binary output's accuracy already is this share.

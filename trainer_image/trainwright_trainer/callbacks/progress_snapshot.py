@@ -17,11 +17,14 @@ from trainwright_trainer.callbacks.events import (
     Ended,
     Evaluated,
     Event,
+    FunctionStarted,
     RankRound,
+    Reported,
     Searched,
     Started,
     Stepped,
 )
+from trainwright_trainer.callbacks.function_progress import FunctionProgress
 from trainwright_trainer.callbacks.lines import value_of
 from trainwright_trainer.callbacks.ranks import straggler_line
 from trainwright_trainer.callbacks.throughput import Throughput
@@ -46,6 +49,7 @@ class ProgressSnapshot:
         self._search: Searched | None = None
         self._ended = False
         self._look = -math.inf
+        self._function = FunctionProgress()
 
     def on_event(self, event: Event, now: float) -> None:
         if isinstance(event, Stepped):
@@ -65,12 +69,22 @@ class ProgressSnapshot:
             self._ended = True
         elif isinstance(event, Searched):
             self._search = event
+        elif isinstance(event, FunctionStarted):
+            self._function.started(event)
+        elif isinstance(event, Reported):
+            self._function.reported(event, now)
+            self._checkpoint = self._checkpoint if event.checkpoint is None else event.checkpoint[:MOST_LETTERS]
 
     def message(self, now: float) -> ProgressMessage:
         """The progress so far. Unknown values are absent."""
         if self._search is not None:
             return ProgressMessage(stage=self._stage[:MOST_LETTERS], **_of_a_search(self._search))
-        found = {**self._of_the_start(), **self._of_the_steps(now), **self._of_the_round()}
+        found = {
+            **self._of_the_start(),
+            **self._of_the_steps(now),
+            **self._of_the_round(),
+            **self._of_the_function(),
+        }
         return ProgressMessage(stage=self._stage[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
 
     def _of_the_start(self) -> dict[str, Any]:
@@ -111,6 +125,21 @@ class ProgressSnapshot:
             "validation_metric": _decisive(self._started, round_),
             "ranks": [_of_rank(one) for one in slowest_first[:MOST_RANKS]] or None,
             "straggler": (straggler_line(round_.ranks) or "")[:MOST_LETTERS] or None,
+        }
+
+    def _of_the_function(self) -> dict[str, Any]:
+        function = self._function
+        if function.report is None:
+            return {}
+        score = function.score
+        left = function.seconds_left
+        return {
+            "epoch": None if function.report.epoch is None else function.report.epoch + 1,
+            "epochs": function.epochs,
+            "fraction": function.fraction,
+            "eta_seconds": left if left is not None and left <= LONGEST else None,
+            "metrics": flat(function.report.metrics),
+            "validation_metric": None if score is None else Score(name=score[0][:MOST_LETTERS], value=score[1]),
         }
 
     def _fraction(self, rows: int) -> float | None:

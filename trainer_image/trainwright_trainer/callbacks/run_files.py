@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Listener
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Listener, Reported
 from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.callbacks.tensorboard import TensorBoardLog
 from trainwright_trainer.errors import EnvironmentFailure
@@ -53,7 +53,7 @@ class SentLog:
 
     def on_event(self, event: Event) -> None:
         self._log.on_event(event)
-        if isinstance(event, Evaluated | Ended):
+        if isinstance(event, Evaluated | Ended | Reported):
             self._send()
 
     def close(self) -> None:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 
-from trainwright_trainer.callbacks.events import Ended, Evaluated, RankRound, Scores
+from trainwright_trainer.callbacks.events import Ended, Evaluated, RankRound, Reported, Scores
 
 
-def scalars_of(event: Evaluated | Ended) -> tuple[int, dict[str, float]]:
+def scalars_of(event: Evaluated | Ended | Reported) -> tuple[int, dict[str, float]]:
     """The step, and the scalars `train/…`, `validation/…`, `test/…`, `ranks/…`, `learning_rate`, `rows_per_second`.
 
-    A scalar that is NaN is left out.
+    A report of a train function has its metrics as they are, over the number of the report. A scalar that is NaN is
+    left out.
     """
-    if isinstance(event, Ended):
-        step, scalars = event.best_step, _tagged("test", event.test)
-    else:
-        step, scalars = event.step, _of_round(event)
+    step, scalars = _of(event)
     return step, {tag: value for tag, value in scalars.items() if not math.isnan(value)}
+
+
+def _of(event: Evaluated | Ended | Reported) -> tuple[int, dict[str, float]]:
+    if isinstance(event, Reported):
+        return event.number, dict(event.metrics)
+    if isinstance(event, Ended):
+        return event.best_step, _tagged("test", event.test)
+    return event.step, _of_round(event)
 
 
 def _of_round(event: Evaluated) -> dict[str, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trainwright_trainer.callbacks import tensorboard_records
-from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, Started
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, FunctionStarted, Reported, Started
 from trainwright_trainer.callbacks.scalars import scalars_of
 
 
@@ -29,8 +29,12 @@ class TensorBoardLog:
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, Started):
-            self._open(event)
-        elif isinstance(event, Evaluated | Ended):
+            self._open(event.attempt, event.step, goes_on=event.step > 0)
+        elif isinstance(event, FunctionStarted):
+            goes_on = event.reports > 0 or self._file is not None  # the workers may have been replaced
+            self.close()
+            self._open(event.attempt, event.reports, goes_on=goes_on)
+        elif isinstance(event, Evaluated | Ended | Reported):
             self._write(*scalars_of(event))
 
     def close(self) -> None:
@@ -38,16 +42,16 @@ class TensorBoardLog:
             self._file.close()
             self._file = None
 
-    def _open(self, event: Started) -> None:
+    def _open(self, attempt: int, step: int, *, goes_on: bool) -> None:
         now = self._wall_clock()
         self._folder.mkdir(parents=True, exist_ok=True)
         # Readers take the files in the order of their names.
-        name = f"events.out.tfevents.{int(now):010}.trainwright.{event.attempt:06}"
+        name = f"events.out.tfevents.{int(now):010}.trainwright.{attempt:06}"
         self._file = (self._folder / name).open("ab")
         self._append(tensorboard_records.version_event(now))
-        if event.step:
+        if goes_on:
             # The round at `step` itself was written before the checkpoint, so it stays.
-            self._append(tensorboard_records.restart_event(now, event.step + 1))
+            self._append(tensorboard_records.restart_event(now, step + 1))
         self._file.flush()
 
     def _write(self, step: int, scalars: dict[str, float]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from trainwright_api.resource.messages import LINE_LETTERS, OutcomeMessage, redacted_outcome
 from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.callbacks.progress_snapshot import flat
-from trainwright_trainer.errors import TRAINED, EnvironmentFailure, Outcome
+from trainwright_trainer.errors import FUNCTION_DONE, TRAINED, EnvironmentFailure, Outcome
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.storage.base import Storage
@@ -24,7 +24,12 @@ def outcome_of(found: Result | TaskSummary) -> Outcome:
 
 
 def outcome_of_existing_run(storage: Storage) -> Outcome:
-    """For an attempt with nothing left to do. It reports the model and the scores of an earlier attempt."""
+    """For an attempt with nothing left to do. It reports the model and the scores of an earlier attempt.
+
+    The run of a user's own train function has no model.
+    """
+    if storage.list(layout.RAY_TRAIN):
+        return FUNCTION_DONE
     location = f"{storage.location.rstrip('/')}/{layout.MODEL.rstrip('/')}"
     return replace(TRAINED, model=location, test_scores=flat(_scores(storage)))
 

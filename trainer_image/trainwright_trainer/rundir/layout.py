@@ -17,9 +17,12 @@ MODEL = "model/"
 LOGS = "logs/"
 ATTEMPTS = "attempts/"
 CHECKPOINTS = "checkpoints/"
+# Of a user's own train function: its reports, and the folder that Ray Train writes its checkpoints to.
+REPORTS = "reports.json"
+RAY_TRAIN = "ray_train/"
 
 # The files that all attempts share, in the order in which they are deleted.
-SHARED = (MODEL, METRICS, REPORT, RESOLVED, JOB, LOGS)
+SHARED = (MODEL, METRICS, REPORT, RESOLVED, REPORTS, RAY_TRAIN, JOB, LOGS)
 
 # `evaluate`, `predict` and `experiment` write these beside a run, or into a folder where a run may start later.
 BESIDE = ("evaluation.html", "evaluation.json", "predictions.parquet", "test_predictions.parquet")

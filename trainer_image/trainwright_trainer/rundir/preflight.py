@@ -72,7 +72,10 @@ def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
     refuse(compatibility.differences(run.start.job, essence))
     if run.done and not compatibility.raised(run.start.job, essence):
         ended = f"{run.storage.location}: {run.name} is done"
-        raise AlreadyDone(f"{ended}. To train it further, raise trainer.epochs; to start anew, use --overwrite.")
+        anew = "To start anew, use --overwrite."
+        if essence.get("config") is not None:
+            anew = "To train it further, raise trainer.epochs; to start anew, use --overwrite."
+        raise AlreadyDone(f"{ended}. {anew}")
 
 
 def refuse(problems: list[Problem]) -> None:

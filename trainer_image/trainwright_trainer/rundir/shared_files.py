@@ -37,6 +37,16 @@ def read_metrics(attempt: Attempt) -> dict[str, Any] | None:
     return _read(attempt, layout.METRICS)
 
 
+def write_reports(attempt: Attempt, reports: Mapping[str, Any]) -> bool:
+    """Write all of reports.json: the reports of a user's own train function."""
+    return _write(attempt, layout.REPORTS, [json_text.for_people(reports)], durable=False)
+
+
+def read_reports(attempt: Attempt) -> dict[str, Any] | None:
+    """The reports of earlier attempts of this run; None if there are none."""
+    return _read(attempt, layout.REPORTS)
+
+
 def write_report(attempt: Attempt, page: Iterable[Chunk]) -> bool:
     """Write report.html."""
     return _write(attempt, layout.REPORT, page)

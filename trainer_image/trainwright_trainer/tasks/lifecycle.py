@@ -44,8 +44,8 @@ def attempt_of(reference: AttemptReference, job: Job, storage: Storage) -> Attem
 
 
 @contextmanager
-def recording_outcome(attempt: Callable[[], Attempt | None]) -> Iterator[None]:
-    """Write outcome.json on success and on any `Exception`. A second interrupt writes nothing, like a kill.
+def recording_outcome(attempt: Callable[[], Attempt | None], done: Outcome = TRAINED) -> Iterator[None]:
+    """Write outcome.json on success (`done`) and on any `Exception`. A second interrupt writes nothing, like a kill.
 
     `attempt` is called on exit. If it returns None, no attempt has begun, and nothing is written.
     """
@@ -55,7 +55,7 @@ def recording_outcome(attempt: Callable[[], Attempt | None]) -> Iterator[None]:
         with suppress(EnvironmentFailure):  # the first failure is the one to report
             _write(attempt(), Outcome.of(error, traceback.format_exc().splitlines()))
         raise
-    _write(attempt(), TRAINED)
+    _write(attempt(), done)
 
 
 def _write(attempt: Attempt | None, ended: Outcome) -> None:

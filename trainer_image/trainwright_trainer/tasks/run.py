@@ -87,6 +87,23 @@ def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
         return TRAINING_BACKENDS[job.spec.backend.type](job, storage, how, console, stop)
 
 
+def _train_task(job: Job, console: Console, stop: StopRequest | None) -> Result | TaskSummary:
+    return _train(job, console, stop) if job.spec.entrypoint is None else _train_function(job, console, stop)
+
+
+def _train_function(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
+    preload_imports()
+    _refuse_gpus(job.options)
+    storage = storage_at(str(job.output), job.keys.artifacts)
+    how = existing_run(job)
+    with _signals(stop) as stop:
+        look(storage, job.plain(), how)
+        settle(os.environ)
+        from trainwright_trainer.tasks.train_function import train_function
+
+        return train_function(job, storage, how, console, stop)
+
+
 def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, stop: StopRequest) -> Result | TaskSummary:
     """Run a task in one of the processes that a launcher has started. A task that does not train is run by rank 0."""
     preload_imports()
@@ -94,6 +111,8 @@ def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, sto
         job: Job | Exception = read()
     except Exception as error:  # all ranks end with it
         job = error
+    if isinstance(job, Job) and job.spec.entrypoint is not None:
+        job = Mistakes.one("entrypoint", f"runs under Ray Train: run the command without {launch.launcher}")
     if isinstance(job, Job) and job.task not in TRAINING_TASKS:
         if launch.rank:
             return TaskSummary(f"rank 0 runs the task {job.task}")
@@ -146,12 +165,16 @@ def _train_on_this_machine(job: Job, storage: Storage, how: ExistingRun, console
 
 def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     preload_imports()
-    if job.options.gpus is not None:
-        raise Mistakes.one("--gpus", "acts with backend local; backend ray has backend.trainer.num_workers")
+    _refuse_gpus(job.options)
     settle(os.environ)
     from trainwright_trainer.tasks.driver import train_on_ray
 
     return train_on_ray(job, storage, how, console, stop)
+
+
+def _refuse_gpus(options: Options) -> None:
+    if options.gpus is not None:
+        raise Mistakes.one("--gpus", "acts with backend local; backend ray has backend.trainer.num_workers")
 
 
 TRAINING_TASKS = ("train", "experiment")
@@ -228,7 +251,7 @@ def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:
 
 
 TASKS: Mapping[str, Callable[[Job, Console, StopRequest | None], Result | TaskSummary]] = {
-    "train": _train,
+    "train": _train_task,
     "experiment": _experiment,
     "preprocess": _preprocess,
     "hyperopt": _hyperopt,

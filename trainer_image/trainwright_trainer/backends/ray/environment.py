@@ -16,6 +16,8 @@ _SETTLED = {
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "RAY_TRAIN_METRICS_ENABLED": "0",
     "RAY_AIR_NEW_OUTPUT": "0",
+    # Ray would also write each line that a train function prints to its log, and so print it twice.
+    "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
     # A trial that fails reports no score. That ends the trial and not the search.
     "TUNE_DISABLE_STRICT_METRIC_CHECKING": "1",
     # Ray Tune writes no logs of its own, and leaves Ctrl-C to the run.

@@ -39,8 +39,8 @@ Work = Callable[[Any, RankInfo, Channel], None]
 _TIMEOUT_SECONDS = 6 * 3600
 # The time in which all workers have to exit after the first message of an end.
 _EXIT_SECONDS = 60.0
-# The reason of the stop when the driver's own node is drained: only `ray start` has received the signal.
-_STOP_REASON_OF_DRAIN = "SIGTERM"
+STOP_REASON_OF_DRAIN = "SIGTERM"
+"""The reason of the stop when the driver's own node is drained: only `ray start` has received the signal."""
 
 
 def on_workers(
@@ -50,19 +50,20 @@ def on_workers(
 
     Raises `EnvironmentFailure` if workers are lost more often than the retries allow.
     """
-    mailbox = _mailbox()
+    mailbox = mailbox_here()
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
-        fitting = _Fitting(
+        fitting = Fitting(
             _trainer(
                 needs, partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, spec, mailbox), scratch
-            )
+            ).fit
         )
         _handle_messages(mailbox, fitting, answer, stop)
     if fitting.error is not None and not ray.get(mailbox.ended.remote()):
-        raise fitting.error
+        raise lost_workers(fitting.error)
 
 
-def _mailbox() -> ActorHandle[Any]:
+def mailbox_here() -> ActorHandle[Any]:
+    """A new mailbox on the driver's node."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
     handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Mailbox).remote()
@@ -103,12 +104,12 @@ def _run_worker(folder: str, cpus: float, work: Work, spec: Any, mailbox: ActorH
         channel.close()
 
 
-class _Fitting:
+class Fitting:
     """Ray Train's `fit` in a background thread. The main thread handles messages in the meantime."""
 
-    def __init__(self, trainer: TorchTrainer) -> None:
-        self.error: EnvironmentFailure | None = None
-        self._trainer = trainer
+    def __init__(self, fit: Callable[[], object]) -> None:
+        self.error: Exception | None = None
+        self._call = fit
         self._thread = threading.Thread(target=self._fit, name="ray-train", daemon=True)
         self._thread.start()
 
@@ -118,9 +119,14 @@ class _Fitting:
 
     def _fit(self) -> None:
         try:
-            self._trainer.fit()
+            self._call()
         except Exception as error:  # the outermost edge of this thread; Ray has many classes for one error
-            self.error = EnvironmentFailure(f"workers were lost, and no retry is left: {_reason(error)}")
+            self.error = error
+
+
+def lost_workers(error: Exception) -> EnvironmentFailure:
+    """The failure of a `fit` whose workers were lost more often than the retries allow."""
+    return EnvironmentFailure(f"workers were lost, and no retry is left: {_reason(error)}")
 
 
 def _reason(error: Exception) -> str:
@@ -129,26 +135,26 @@ def _reason(error: Exception) -> str:
 
 
 def _handle_messages(
-    mailbox: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest
+    mailbox: ActorHandle[Any], fitting: Fitting, answer: Callable[[Message], Any], stop: StopRequest
 ) -> None:
     """Handle messages until the workers are done, or until `_EXIT_SECONDS` after the first message of an end."""
     asked, ended_at = False, float("inf")
     nodes = Nodes()
     while fitting.goes_on and time.monotonic() < ended_at + _EXIT_SECONDS:
-        if _deliver(mailbox, answer):
+        if deliver(mailbox, answer):
             ended_at = min(ended_at, time.monotonic())
         draining = nodes.newly_draining(time.monotonic())
         if nodes.here in draining:
-            stop.ask(_STOP_REASON_OF_DRAIN)
+            stop.ask(STOP_REASON_OF_DRAIN)
         elif draining:
             ray.get(mailbox.save.remote())
         if stop.reason is not None and not asked:
             ray.get(mailbox.stop.remote(stop.reason))
             asked = True
-    _deliver(mailbox, answer)
+    deliver(mailbox, answer)
 
 
-def _deliver(mailbox: ActorHandle[Any], answer: Callable[[Message], Any]) -> bool:
+def deliver(mailbox: ActorHandle[Any], answer: Callable[[Message], Any]) -> bool:
     """Handle the waiting messages. True if one of them reports the end."""
     messages: list[Message] = ray.get(mailbox.take.remote())
     for message in messages:

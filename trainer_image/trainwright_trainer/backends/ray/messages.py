@@ -6,7 +6,8 @@ import pickle
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-Kind = Literal["log", "event", "ready", "ended"]
+Kind = Literal["log", "event", "ready", "ended", "began", "reported", "failed"]
+"""The last three are those of a user's own train function."""
 
 
 @dataclass(frozen=True)
