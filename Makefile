@@ -19,7 +19,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -40,6 +40,10 @@ test: setup horovod browser kubernetes s3 ## lint, stale generated files, and ev
 
 test-all: setup horovod browser kubernetes s3 ## every test, the slow ones too; run before an issue is called resolved
 	$(RUN) pytest -n auto
+
+tiny-models: setup ## pretrain a small BERT, a small Llama and a ResNet on data of this machine, in build/tiny-models
+	$(RUN) python examples/docstrings/make_data.py
+	$(RUN) python -m testkit.tiny_models build/tiny-models
 
 test-gpu: setup horovod ## the tests that need a GPU, on this machine's: every strategy, half precision, compile, pinned copies
 	@$(RUN) python -c "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'torch finds no GPU on this machine')"
