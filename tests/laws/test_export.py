@@ -104,12 +104,14 @@ def test_torch_export_predicts_the_same(place: int, trained: Any, tmp_path: Path
     graph = torch.export.load(tmp_path / transform.graph).module()
     for count in (1, MANY):
         rows = jobs.rows(count, seed=count, gaps=count > 1)
-        (encoded,) = transform.encode(pa.Table.from_pandas(rows))
-        with torch.inference_mode():
-            tensors = encoded.tensors()
-            outputs = graph(*(torch.from_numpy(tensors[one.name]) for one in transform.inputs))
-        named = {one.name: values.numpy() for one, values in zip(transform.outputs, outputs, strict=True)}
-        assert_same(transform.decode(named, encoded), predicted(run, rows))
+        found = []
+        for encoded in transform.encode(pa.Table.from_pandas(rows)):  # images come in several blocks
+            with torch.inference_mode():
+                tensors = encoded.tensors()
+                outputs = graph(*(torch.from_numpy(tensors[one.name]) for one in transform.inputs))
+            named = {one.name: values.numpy() for one, values in zip(transform.outputs, outputs, strict=True)}
+            found.append(transform.decode(named, encoded))
+        assert_same(pa.concat_tables(found), predicted(run, rows))
 
 
 def test_safetensors_predict_the_same_to_the_bit(trained: Any, tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_safetensors_predict_the_same_to_the_bit(trained: Any, tmp_path: Path) -
 
 
 def test_double_precision_predicts_the_same(trained: Any, tmp_path: Path) -> None:
-    run = trained(0, precision="float64")
+    run = trained(9, precision="float64")  # without convolutions and recurrent layers
     export(str(run), "onnx", str(tmp_path))
     rows = jobs.rows(50, gaps=True)
     assert_same(load(tmp_path).predict(pa.Table.from_pandas(rows)), predicted(run, rows))

@@ -45,10 +45,13 @@ class Owners:
         return "foreign" if pod.owner is None else self._known(pod.owner, pod.job_uid)
 
     def admitted(self, pod: Pod) -> Pod | None:
-        """Return the pod as a decision may see it. One with a broken chain counts as there, and tells nothing."""
+        """Return the pod as a decision may see it. With a broken chain it is there, and its program tells nothing.
+
+        Its eviction still counts: only the control plane writes that condition, often after the RayCluster is gone.
+        """
         chain = self.known(pod)
         if chain == "broken":
-            return replace(pod, exit_code=None, termination_message="", disrupted="", reason="", waiting="")
+            return replace(pod, exit_code=None, termination_message="", reason="", waiting="")
         return pod if chain == "whole" else None
 
     async def follow(self, pod: Pod) -> Chain:

@@ -73,7 +73,7 @@ def test_a_label_alone_makes_no_pod_of_a_job(made: Pod) -> None:
 
 
 @pytest.mark.parametrize("missing", [0, 1])
-def test_where_an_owner_is_gone_the_pod_is_there_and_tells_nothing(missing: int) -> None:
+def test_where_an_owner_is_gone_the_pod_is_there_and_only_its_eviction_counts(missing: int) -> None:
     found = api(*(one for number, one in enumerate(RAY[:2]) if number != missing))
     owners, made = (
         Owners(found.get),
@@ -82,7 +82,7 @@ def test_where_an_owner_is_gone_the_pod_is_there_and_tells_nothing(missing: int)
     assert asyncio.run(owners.follow(made)) == "broken"
     admitted = owners.admitted(made)
     assert admitted is not None
-    assert (admitted.phase, admitted.termination_message, admitted.disrupted) == ("Running", "", "")
+    assert (admitted.phase, admitted.termination_message, admitted.disrupted) == ("Running", "", "x")
 
 
 def test_an_object_that_has_taken_the_name_of_an_owner_is_another() -> None:

@@ -30,26 +30,24 @@ def write_onnx(
     program: ExportedProgram, inputs: Sequence[GraphInput], outputs: Sequence[GraphOutput], path: Path
 ) -> None:
     """Write the graph, and beside it the weights if the model has more than 2 GB."""
-    with _quiet():
-        converted = torch.onnx.export(
-            program,
-            dynamo=True,
-            verbose=False,
-            input_names=[one.name for one in inputs],
-            output_names=[one.name for one in outputs],
-        )
-        assert converted is not None, "torch.onnx.export returns a program if dynamo is set"
-        converted.save(path)
+    converted = torch.onnx.export(
+        program,
+        dynamo=True,
+        verbose=False,
+        input_names=[one.name for one in inputs],
+        output_names=[one.name for one in outputs],
+    )
+    assert converted is not None, "torch.onnx.export returns a program if dynamo is set"
+    converted.save(path)
 
 
 def write_pt2(program: ExportedProgram, path: Path) -> None:
     """Write the program. No part of trainwright reads such a file: torch loads it through pickle."""
-    with _quiet():
-        torch.export.save(program, path)
+    torch.export.save(program, path)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Without the warnings of torch and onnxscript about their own internals."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)

@@ -39,8 +39,7 @@ class ImageBatchNorm(BatchNorm):
         )
 
     def _alone(self, rows: torch.Tensor) -> torch.Tensor:
-        several = rows.numel() > rows.shape[1]  # one value has no variance
-        learns = self.training and several
+        learns = self.training and rows.numel() > rows.shape[1]  # one value has no variance
         uses_batch = learns or not self.tracks
         mean, variance = self.running_mean, self.running_var
         if not self.tracks or (learns and is_second_computation()):

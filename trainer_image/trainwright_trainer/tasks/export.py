@@ -65,7 +65,7 @@ def _graph(format_: str, file: str, place: Place, folder: Path) -> None:
     refuse(saved.config, saved.model, format_)
     inputs = graph_inputs(saved.config, saved.statistics, saved.layout)
     outputs = graph_outputs(saved.config, saved.statistics, saved.model.combiner.output_length)
-    with refused_by_torch(format_):
+    with refused_by_torch(format_), files.quiet():
         program = traced(saved.model, saved.layout, inputs, outputs)
         if format_ == "onnx":
             files.write_onnx(program, inputs, outputs, folder / file)
