@@ -102,7 +102,7 @@ class LibraryEncoder(Encoder, Initialized):
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
         with torch.set_grad_enabled(self._is_trained and torch.is_grad_enabled()):
-            if len(columns):
+            if columns.shape[0] > 0:  # `len` would be a constant in an exported graph
                 return torch.as_tensor(self.model(self.pixels(columns)))
             with for_no_rows():  # a rank may have no rows, and many models need one
                 output: torch.Tensor = self.model(self.pixels(columns.new_zeros(1, *self.pixels.size)))
