@@ -1,7 +1,8 @@
-"""Environment variables that have to be set before Ray is imported, because Ray reads them on import."""
+"""The environment of the processes: variables that Ray reads on import, so before it, and the working folder."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import MutableMapping
 
 _SETTLED = {
@@ -32,3 +33,9 @@ def settle(environment: MutableMapping[str, str]) -> None:
     """Set the variables that the user has not set."""
     for name, value in _SETTLED.items():
         environment.setdefault(name, value)
+
+
+def enter(folder: str) -> None:
+    """Let relative paths start at the driver's folder. A node whose image differs from the driver's may lack it."""
+    if os.path.isdir(folder):
+        os.chdir(folder)

@@ -21,12 +21,13 @@ from ray.actor import ActorHandle
 from ray.train import get_context
 from ray.train.torch import TorchConfig, TorchTrainer, get_device
 from ray.train.v2.api.config import FailureConfig, LoggingConfig, RunConfig, ScalingConfig
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainwright_trainer.backends.ray.channel import RayChannel
+from trainwright_trainer.backends.ray.environment import enter
 from trainwright_trainer.backends.ray.mailbox import Mailbox
 from trainwright_trainer.backends.ray.messages import Channel, Message, pickled, unpickled
-from trainwright_trainer.backends.ray.nodes import Nodes
+from trainwright_trainer.backends.ray.nodes import STOP_REASON_OF_DRAIN, Nodes
+from trainwright_trainer.backends.ray.one_node import actor_here
 from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import EnvironmentFailure
@@ -39,8 +40,6 @@ Work = Callable[[Any, RankInfo, Channel], None]
 _TIMEOUT_SECONDS = 6 * 3600
 # The time in which all workers have to exit after the first message of an end.
 _EXIT_SECONDS = 60.0
-STOP_REASON_OF_DRAIN = "SIGTERM"
-"""The reason of the stop when the driver's own node is drained: only `ray start` has received the signal."""
 
 
 def on_workers(
@@ -50,7 +49,7 @@ def on_workers(
 
     Raises `EnvironmentFailure` if workers are lost more often than the retries allow.
     """
-    mailbox = mailbox_here()
+    mailbox = actor_here(Mailbox)
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
         fitting = Fitting(
             _trainer(
@@ -62,38 +61,35 @@ def on_workers(
         raise lost_workers(fitting.error)
 
 
-def mailbox_here() -> ActorHandle[Any]:
-    """A new mailbox on the driver's node."""
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
-    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Mailbox).remote()
-    return handle
-
-
 def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) -> TorchTrainer:
     process_group_backend = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
-    resources = dict(needs.resources)
-    run: Any = RunConfig(  # the annotations of `TorchTrainer` still name the older RunConfig
-        name=f"trainwright-{uuid4().hex[:12]}",
-        storage_path=scratch,
-        failure_config=FailureConfig(max_failures=needs.retries),
-        logging_config=LoggingConfig(log_level="ERROR"),
-    )
     return TorchTrainer(
         entry,
         torch_config=TorchConfig(backend=process_group_backend, timeout_s=_TIMEOUT_SECONDS),
-        scaling_config=ScalingConfig(num_workers=needs.workers, use_gpu=needs.use_gpu, resources_per_worker=resources),
-        run_config=run,
+        scaling_config=scaling_of(needs),
+        run_config=run_of(needs, name=f"trainwright-{uuid4().hex[:12]}", storage_path=scratch),
+    )
+
+
+def scaling_of(needs: WorkerResources) -> ScalingConfig:
+    return ScalingConfig(num_workers=needs.workers, use_gpu=needs.use_gpu, resources_per_worker=dict(needs.resources))
+
+
+def run_of(needs: WorkerResources, **more: Any) -> Any:
+    """A RunConfig with the retries of the job. The annotations of `TorchTrainer` still name the older class."""
+    return RunConfig(
+        failure_config=FailureConfig(max_failures=needs.retries),
+        logging_config=LoggingConfig(log_level="ERROR"),
+        **more,
     )
 
 
 def _run_worker(folder: str, cpus: float, work: Work, spec: Any, mailbox: ActorHandle[Any]) -> None:
-    """Run in a worker. Relative paths start at the driver's folder, if the worker has that folder.
+    """Run in a worker.
 
     Ray sets OMP_NUM_THREADS to the worker's CPUs, so the user's value is read from the initial environment.
     """
-    if os.path.isdir(folder):
-        os.chdir(folder)
+    enter(folder)
     context = get_context()
     channel = RayChannel(mailbox)
     rank, world = context.get_world_rank(), context.get_world_size()

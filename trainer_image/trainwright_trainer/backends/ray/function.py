@@ -25,22 +25,19 @@ from ray.exceptions import RayError
 from ray.train import UserCallback
 from ray.train.v2._internal.exceptions import RayTrainError
 from ray.train.v2._internal.execution import context
-from ray.train.v2.api.config import CheckpointConfig, FailureConfig, LoggingConfig, RunConfig, ScalingConfig
+from ray.train.v2.api.config import CheckpointConfig
 from ray.train.v2.api.exceptions import WorkerGroupError
 from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import Entrypoint
 from trainwright_trainer.backends.ray.channel import RayChannel
-from trainwright_trainer.backends.ray.fit import (
-    STOP_REASON_OF_DRAIN,
-    Fitting,
-    deliver,
-    lost_workers,
-    mailbox_here,
-)
+from trainwright_trainer.backends.ray.environment import enter
+from trainwright_trainer.backends.ray.fit import Fitting, deliver, lost_workers, run_of, scaling_of
+from trainwright_trainer.backends.ray.mailbox import Mailbox
 from trainwright_trainer.backends.ray.messages import Message, pickled
-from trainwright_trainer.backends.ray.nodes import Nodes
+from trainwright_trainer.backends.ray.nodes import STOP_REASON_OF_DRAIN, Nodes
+from trainwright_trainer.backends.ray.one_node import actor_here
 from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.backends.ray.worker_lines import WorkerLines
 from trainwright_trainer.errors import FunctionFailed, Outcome
@@ -68,7 +65,8 @@ class KeptCheckpoints:
     order: str
 
     @property
-    def run_config(self) -> dict[str, Any]:
+    def run_options(self) -> dict[str, Any]:
+        """Arguments of a RunConfig."""
         parent, _, name = self.folder.rpartition("/")
         order: Any = self.order if self.score else "max"
         kept = CheckpointConfig(
@@ -89,20 +87,12 @@ def run_function(
     Raises `FunctionFailed`, and `EnvironmentFailure` if workers are lost, each if it happens more often than the
     retries allow.
     """
-    mailbox = mailbox_here()
-    run_config = RunConfig(
-        **kept.run_config,
-        failure_config=FailureConfig(max_failures=needs.retries),
-        logging_config=LoggingConfig(log_level="ERROR"),
-        callbacks=[_Reports(mailbox)],
-    )
+    mailbox = actor_here(Mailbox)
     fitting = Fitting(
         TorchTrainer(
             partial(_run_worker, os.getcwd(), function, mailbox),
-            scaling_config=ScalingConfig(
-                num_workers=needs.workers, use_gpu=needs.use_gpu, resources_per_worker=dict(needs.resources)
-            ),
-            run_config=run_config,
+            scaling_config=scaling_of(needs),
+            run_config=run_of(needs, callbacks=[_Reports(mailbox)], **kept.run_options),
         ).fit
     )
     nodes = Nodes()
@@ -148,12 +138,11 @@ def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _run_worker(folder: str, spec: FunctionSpec, mailbox: ActorHandle[Any]) -> None:
-    """Run in a worker. Relative paths start at the driver's folder, if the worker has that folder.
+    """Run in a worker.
 
     A mistake of the user is sent and not raised, because Ray Train retries after any exception.
     """
-    if os.path.isdir(folder):
-        os.chdir(folder)
+    enter(folder)
     context.logger.setLevel(logging.ERROR)  # its lines are about every report, and `log_level` does not reach it
     rank = ray.train.get_context().get_world_rank()
     channel = RayChannel(mailbox)

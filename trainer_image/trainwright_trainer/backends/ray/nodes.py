@@ -12,6 +12,8 @@ import ray
 from ray._private.state import state
 
 EVERY_SECONDS = 1.0
+STOP_REASON_OF_DRAIN = "SIGTERM"
+"""The reason of the stop when the driver's own node is drained: only `ray start` has received the signal."""
 
 
 class Nodes:

@@ -1,4 +1,4 @@
-"""Run a function on one node of a Ray cluster, beside the tasks that it starts itself."""
+"""Run a function or an actor on one node of a Ray cluster, beside the tasks that it starts itself."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 import ray
+from ray.actor import ActorHandle
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from trainwright_trainer.backends.ray.environment import enter
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
 
 T = TypeVar("T")
@@ -43,10 +45,16 @@ def on_one_node(work: Callable[[], T], retries: int) -> T:
 
 
 def _in_folder(folder: str, work: Callable[[], T]) -> T:
-    """Relative paths start at the driver's folder, if the node has it."""
-    if os.path.isdir(folder):
-        os.chdir(folder)
+    enter(folder)
     return work()
+
+
+def actor_here(kind: type) -> ActorHandle[Any]:
+    """A new actor of this class on the node of this process. It takes no CPU."""
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
+    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(kind).remote()
+    return handle
 
 
 def _ended(work: Callable[[], T]) -> T | Outcome:

@@ -13,7 +13,8 @@ from typing import Any
 
 import ray
 from ray.actor import ActorHandle
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from trainwright_trainer.backends.ray.one_node import actor_here
 
 EVERY_SECONDS = 0.5
 LEAVES = "its node goes away"
@@ -48,10 +49,7 @@ class Channel:
 
 def opened() -> ActorHandle[Any]:
     """A new channel on the node of this process."""
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
-    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Channel).remote()
-    return handle
+    return actor_here(Channel)
 
 
 def asked(method: Any, *arguments: Any) -> Any:

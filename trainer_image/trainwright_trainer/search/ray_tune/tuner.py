@@ -23,7 +23,7 @@ from trainwright_api.config.hyperopt import HyperoptConfig, RayExecutor
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.size import asked_resources, search_of, workers_per_trial
 from trainwright_trainer.backends.ray.cluster import cluster
-from trainwright_trainer.backends.ray.nodes import Nodes
+from trainwright_trainer.backends.ray.nodes import STOP_REASON_OF_DRAIN, Nodes
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.job.job import Job
@@ -42,8 +42,6 @@ from trainwright_trainer.storage.base import Storage
 # The process of a trial may be lost so often: it starts again from its checkpoint.
 _MOST_LOSSES = 3
 _AT = "config.hyperopt.executor"
-# The reason of the stop when the driver's own node is drained.
-_STOP_REASON_OF_DRAIN = "SIGTERM"
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Search:
         """
         draining = self.nodes.newly_draining(time.monotonic())
         if self.nodes.here in draining:
-            self.stop.ask(_STOP_REASON_OF_DRAIN)
+            self.stop.ask(STOP_REASON_OF_DRAIN)
         elif draining:
             self.channel.leave.remote(sorted(draining))
         if self.is_closing():
