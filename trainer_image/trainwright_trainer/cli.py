@@ -23,7 +23,7 @@ from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.callbacks import is_live
 from trainwright_trainer.commands import cache, cluster, compare, export
 from trainwright_trainer.commands.options import Json, text_option
-from trainwright_trainer.errors import AlreadyDone, ExitCode, FunctionFailed, Outcome
+from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome, is_bug
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
 from trainwright_trainer.runtime.cpus import MOST_THREADS
@@ -312,9 +312,7 @@ def _main() -> None:
     except Exception as error:
         outcome = Outcome.of(error)
         line = outcome.line
-        if outcome.exit_code == ExitCode.CRASH and not isinstance(
-            error, FunctionFailed
-        ):  # people get one line, the traceback goes to a file
+        if is_bug(error):  # people get one line, the traceback goes to a file
             line = f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}"
         _exit(line, outcome.exit_code)
 

@@ -88,7 +88,7 @@ class Outcome:
         if isinstance(error, AlreadyDone):
             return cls("done", str(error))
         kind, line = _kind(error), str(error).partition("\n")[0]
-        if kind == "crash" and not isinstance(error, FunctionFailed):
+        if is_bug(error):
             # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
             line = ": ".join(word for word in (type(error).__name__, line) if word)
         mistakes = error.problems if isinstance(error, Mistakes) else ()
@@ -132,6 +132,11 @@ def _kind(error: BaseException) -> OutcomeClass:
     if isinstance(error, (EnvironmentFailure, MemoryError)):
         return "environment"
     return "stopped" if isinstance(error, StoppedRun) else "crash"
+
+
+def is_bug(error: BaseException) -> bool:
+    """True for an exception that is a bug of trainwright's, or of a library: its traceback is worth keeping."""
+    return _kind(error) == "crash" and not isinstance(error, FunctionFailed)
 
 
 def not_built(path: str, found: str, built: str) -> Mistakes:

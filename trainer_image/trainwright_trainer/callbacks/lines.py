@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import Evaluated, FunctionStarted, Reported, Scores, Started
+from trainwright_trainer.callbacks.events import Evaluated, Event, FunctionStarted, Reported, Scores, Started
 
 
 def data_items(started: Started) -> list[str]:
@@ -42,6 +42,20 @@ def setting_items(started: Started) -> list[str]:
 
 
 _MOST_METRICS = 12
+
+
+class FunctionLines:
+    """The lines about a user's own train function. Stateful: a report is shown with the epochs of its start."""
+
+    def __init__(self) -> None:
+        self._epochs: int | None = None
+
+    def of(self, event: Event) -> str | None:
+        """The line of an event of a train function, None for any other event."""
+        if isinstance(event, FunctionStarted):
+            self._epochs = event.epochs
+            return function_line(event)
+        return report_line(event, self._epochs) if isinstance(event, Reported) else None
 
 
 def function_line(started: FunctionStarted) -> str:

@@ -7,17 +7,8 @@ from collections.abc import Callable
 from typing import TextIO
 
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import (
-    Checkpointed,
-    Ended,
-    Evaluated,
-    Event,
-    FunctionStarted,
-    Reported,
-    Started,
-    Stepped,
-)
-from trainwright_trainer.callbacks.lines import Readings, data_items, function_line, report_line, setting_items
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
+from trainwright_trainer.callbacks.lines import FunctionLines, Readings, data_items, setting_items
 from trainwright_trainer.callbacks.ranks import Naming
 from trainwright_trainer.callbacks.throughput import Throughput
 
@@ -34,7 +25,7 @@ class PlainProgress:
         self._epochs = 0
         self._resting = True
         self._naming = Naming()
-        self._function_epochs: int | None = None
+        self._function = FunctionLines()
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):
@@ -54,11 +45,8 @@ class PlainProgress:
                 self._stream.line(f"checkpoint {event.name} could not be written: {event.error}")
         elif isinstance(event, Ended):
             self._end(event)
-        elif isinstance(event, FunctionStarted):
-            self._function_epochs = event.epochs
-            self._stream.line(function_line(event))
-        elif isinstance(event, Reported):
-            self._stream.line(report_line(event, self._function_epochs))
+        elif (shown := self._function.of(event)) is not None:
+            self._stream.line(shown)
 
     def close(self) -> None:
         """Does nothing: the caller owns the stream."""

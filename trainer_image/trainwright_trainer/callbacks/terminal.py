@@ -12,24 +12,8 @@ from rich.live import Live
 from rich.text import Text
 
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import (
-    Checkpointed,
-    Ended,
-    Evaluated,
-    Event,
-    FunctionStarted,
-    Reported,
-    Started,
-    Stepped,
-)
-from trainwright_trainer.callbacks.lines import (
-    Reading,
-    Readings,
-    data_items,
-    function_line,
-    report_line,
-    setting_items,
-)
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
+from trainwright_trainer.callbacks.lines import FunctionLines, Reading, Readings, data_items, setting_items
 from trainwright_trainer.callbacks.ranks import Naming
 from trainwright_trainer.callbacks.throughput import Throughput
 
@@ -59,7 +43,7 @@ class TerminalProgress:
         self._epochs = 0
         self._step: Stepped | None = None
         self._naming = Naming()
-        self._function_epochs: int | None = None
+        self._function = FunctionLines()
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):
@@ -86,11 +70,8 @@ class TerminalProgress:
             for line in event.lines:
                 for part in self._broken(line):
                     self._print(Text(part))
-        elif isinstance(event, FunctionStarted):
-            self._function_epochs = event.epochs
-            self._print(Text(function_line(event)))
-        elif isinstance(event, Reported):
-            self._print(Text(report_line(event, self._function_epochs)))
+        elif (shown := self._function.of(event)) is not None:
+            self._print(Text(shown))
 
     def close(self) -> None:
         live, self._live = self._live, None

@@ -19,7 +19,7 @@ from trainwright_api.resource.stages import PREPROCESS
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.endpoint import Endpoint
 from trainwright_trainer.callbacks.push import Pusher, ReportSource
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, FunctionFailed, LostRank, Outcome
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, LostRank, Outcome, is_bug
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.versions import refuse_skew
@@ -109,7 +109,7 @@ def _outcome(pod: Pod, path: Path, options: Options, console: Console, stop: Sto
         return None
     except Exception as error:  # the outermost edge: no caller can report to the operator
         found = Outcome.of(error)
-        if found.kind == "crash" and not isinstance(error, FunctionFailed):  # its workers have logged their tracebacks
+        if is_bug(error):
             traceback.print_exc()
         _print(_text(error, path))
         return found
@@ -119,10 +119,8 @@ def _text(error: Exception, path: Path) -> str:
     """The text at the end of the log, the same as on the command line."""
     if isinstance(error, Mistakes):
         return error.render(path.name)
-    found = Outcome.of(error)
-    if isinstance(error, FunctionFailed):
-        return found.line
-    return f"internal error, a bug of trainwright's: {found.line}" if found.kind == "crash" else found.line
+    line = Outcome.of(error).line
+    return f"internal error, a bug of trainwright's: {line}" if is_bug(error) else line
 
 
 def _print(*lines: str) -> None:
