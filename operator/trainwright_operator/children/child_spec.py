@@ -64,6 +64,11 @@ class ChildSpec:
         return comes_before(self.stage, self.spec.task)
 
     @property
+    def role(self) -> Role:
+        """The role of the pods that do the work of the stage."""
+        return "preprocess" if self.prepares else "worker"
+
+    @property
     def has_trainer(self) -> bool:
         """True if `backend.trainer` applies, so that it sizes workers and GPUs."""
         return BACKENDS[self.backend].sizes_workers

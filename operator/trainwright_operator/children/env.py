@@ -12,7 +12,7 @@ from trainwright_operator.children.service import RENDEZVOUS_PORT, master_addres
 HOME = {"HOME": "/tmp", "USER": "trainwright"}
 """The root filesystem is read-only. torch reads the user's name, and the image may not have the user id."""
 
-WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": ""}
+_WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": ""}
 """Hides GPUs: some container runtimes expose a node's GPUs to every container whose image requests them."""
 
 WORKER_DRAIN_SECONDS = 30
@@ -32,6 +32,11 @@ def of_a_gang(child_spec: ChildSpec) -> Mapping[str, str]:
         environment.MASTER_ADDRESS: master_address(child_spec),
         environment.MASTER_PORT: str(RENDEZVOUS_PORT),
     }
+
+
+def of_the_stage(child_spec: ChildSpec) -> Mapping[str, str]:
+    """Return the variables that hide the GPUs from the pods of the preprocess stage."""
+    return _WITHOUT_GPUS if child_spec.prepares else {}
 
 
 def of_a_head() -> Mapping[str, str]:

@@ -14,7 +14,6 @@ from trainwright_operator.children import env, pod_resources, volumes
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.kind import ChildKind, State
-from trainwright_operator.children.overlay import Role
 from trainwright_operator.children.pods import TRAINER, container, pod
 from trainwright_operator.kube.resources import JOBS
 from trainwright_operator.model.observed import ChildState, Manifest
@@ -25,8 +24,7 @@ COMMAND = ("trainwright", "run", environment.JOB_FILE)
 
 def one_pod(child_spec: ChildSpec) -> Manifest:
     """Return the Job. In the preprocess stage `podTemplate` schedules it like other pods; it reserves no device."""
-    hidden = dict(env.WITHOUT_GPUS) if child_spec.prepares else {}
-    return manifest(child_spec, {"template": template(child_spec, hidden)})
+    return manifest(child_spec, {"template": template(child_spec, env.of_the_stage(child_spec))})
 
 
 def manifest(child_spec: ChildSpec, spec: dict[str, Any]) -> Manifest:
@@ -45,9 +43,10 @@ def template(child_spec: ChildSpec, extra: Mapping[str, str]) -> dict[str, Any]:
     resources = pod_resources.of_stage(child_spec)
     cpus = {environment.CPUS: str(pod_resources.cpus(child_spec, resources))}
     values = {**env.of_the_job(child_spec), **cpus, **extra}
-    role: Role = "preprocess" if child_spec.prepares else "worker"
-    made = container(child_spec, TRAINER, role, env=values, resources=resources, mounted=mounted, command=COMMAND)
-    return pod(child_spec, made, role, mounted)
+    made = container(
+        child_spec, TRAINER, child_spec.role, env=values, resources=resources, mounted=mounted, command=COMMAND
+    )
+    return pod(child_spec, made, child_spec.role, mounted)
 
 
 def state_of_job(raw: Mapping[str, Any]) -> State:

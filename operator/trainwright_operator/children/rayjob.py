@@ -34,7 +34,6 @@ from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.job import COMMAND
 from trainwright_operator.children.kind import ChildKind, Requirement, State
 from trainwright_operator.children.network import DASHBOARD_PORT, ray_policy
-from trainwright_operator.children.overlay import Role
 from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod
 from trainwright_operator.children.ray_start_params import head_params, worker_params
 from trainwright_operator.kube.resources import RAY_JOBS
@@ -106,12 +105,10 @@ def _head(child_spec: ChildSpec) -> dict[str, Any]:
 def _worker(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the pod of workers, or in the preprocess stage a pod without GPUs for the tasks of the processor."""
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
-    hidden = env.WITHOUT_GPUS if child_spec.prepares else {}
-    values = {**env.of_the_job(child_spec), **env.of_a_ray_worker(), **hidden}
-    role: Role = "preprocess" if child_spec.prepares else "worker"
+    values = {**env.of_the_job(child_spec), **env.of_a_ray_worker(), **env.of_the_stage(child_spec)}
     resources = pod_resources.of_stage(child_spec)
-    made = container(child_spec, RAY, role, env=values, resources=resources, mounted=mounted)
-    return pod(child_spec, made, role, mounted)
+    made = container(child_spec, RAY, child_spec.role, env=values, resources=resources, mounted=mounted)
+    return pod(child_spec, made, child_spec.role, mounted)
 
 
 def _submitter(child_spec: ChildSpec) -> dict[str, Any]:
