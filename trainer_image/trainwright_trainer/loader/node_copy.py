@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import EncodedImages, Layout
 from trainwright_trainer.loader.encoded_rows import Empty, EncodedRows, in_memory
 
+T = TypeVar("T")
 Array = npt.NDArray[Any]
 Fill = Callable[[Empty], Sequence[EncodedRows]]
 """Reads the rows of all parts of a data set. It gets a function to allocate the dense tensors."""
@@ -52,7 +53,7 @@ def rows_of_node(fill: Fill, layout: Layout, ranks: Ranks) -> Sequence[EncodedRo
 
     All ranks call this together.
     """
-    machines = ranks.share(ranks.gather(_machine(ranks.rank)))
+    machines = _of_all(ranks, _machine(ranks.rank))
     first = machines.index(machines[ranks.rank])
     if machines.count(machines[first]) == 1:
         memory = own = None
@@ -61,13 +62,18 @@ def rows_of_node(fill: Fill, layout: Layout, ranks: Ranks) -> Sequence[EncodedRo
         memory = _Memory() if first == ranks.rank else None
         own = memory.filled(fill) if memory else None
         rows = ()
-    copy = ranks.share(ranks.gather(own))[first]
+    copy = _of_all(ranks, own)[first]
     if copy is not None:
         rows = _mapped(copy, layout) or fill(in_memory)
-    ranks.share(ranks.gather(None))  # all have opened the memory
+    _of_all(ranks, None)  # all have opened the memory
     if memory is not None:
         os.close(memory.descriptor)
     return rows
+
+
+def _of_all(ranks: Ranks, own: T) -> Sequence[T]:
+    """The values of all ranks, on every rank."""
+    return ranks.share(ranks.gather(own))
 
 
 def _machine(rank: int) -> tuple[str, ...]:

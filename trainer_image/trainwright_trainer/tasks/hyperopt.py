@@ -120,19 +120,22 @@ class _Searching:
             raise StoppedRun(self._stopped_line(log.trials, plan))
         progress.changed(log)
         best = self._best(log.trials)
-        source = searching.setting.storage(best.id)
-        if not source.exists(f"{layout.MODEL}model.json"):
+        if not setting.storage(best.id).exists(f"{layout.MODEL}model.json"):
             self.console.log(f"trial {best.id} is the best and was stopped: its run is completed")
             outcome = tuner.finish(searching, best)
             if outcome.kind == "stopped":
                 raise StoppedRun(self._stopped_line(log.trials, plan))
             if outcome.kind != "done":
                 raise outcome.error()
-        folder.copy_model(self.storage, source)
-        self._write_report(log, searching.setting, best)
-        folder.write_result(self.storage, log.trials, self.objective, best, self.config.executor.model_dump())
+        self._write_result(log, setting, best)
         progress.end(log)
-        return self._summary(best, log, searching.setting)
+        return self._summary(best, log, setting)
+
+    def _write_result(self, log: SearchLog, setting: TrialSetting, best: Trial) -> None:
+        """Write the model and the report of the search. The result comes last: with it, the search is done."""
+        folder.copy_model(self.storage, setting.storage(best.id))
+        self._write_report(log, setting, best)
+        folder.write_result(self.storage, log.trials, self.objective, best, self.config.executor.model_dump())
 
     def _write_report(self, log: SearchLog, setting: TrialSetting, best: Trial) -> None:
         histories = {
