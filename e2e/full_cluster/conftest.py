@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from testkit.cluster.errors import ClusterError
@@ -13,6 +14,7 @@ from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.full_cluster import release, restricted
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
+from testkit.full_cluster.laptop import Laptop
 from testkit.full_cluster.volume import Volume
 
 CLUSTER = pytest.StashKey[FullCluster]()
@@ -53,6 +55,11 @@ def operator(full_cluster: FullCluster) -> FullCluster:
     """The cluster with our operator, which the chart installs from our images."""
     release.install(full_cluster, release.KEYS_ALLOWED)
     return full_cluster
+
+
+@pytest.fixture
+def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
+    return Laptop.make(tmp_path, full_cluster.s3)
 
 
 @pytest.fixture

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import pytest
 from testkit.full_cluster import jobs, objects
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
@@ -18,11 +16,6 @@ from testkit.full_cluster.laptop import Laptop
 from testkit.full_cluster.objects import condition, one, several, until
 
 GPUS = {"nvidia.com/gpu": "2"}
-
-
-@pytest.fixture
-def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
-    return Laptop.make(tmp_path, full_cluster.s3)
 
 
 def test_dask_fills_the_cache_in_pods_as_one_process_does(

@@ -7,7 +7,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -26,11 +25,6 @@ def place(request: pytest.FixtureRequest) -> StorageLocation:
     if request.param == "s3":
         return in_bucket(request.getfixturevalue("bucket"))
     return on_claim(request.getfixturevalue("volume"))
-
-
-@pytest.fixture
-def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
-    return Laptop.make(tmp_path, full_cluster.s3)
 
 
 def test_an_example_learns_and_predicts_the_same_wherever_it_runs(

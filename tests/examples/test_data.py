@@ -19,6 +19,19 @@ AFTERWARDS = {"dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"}
 MODELS = {"trainwright", "logistic regression", "gradient boosting"}
 
 
+@pytest.fixture
+def compared(project: Path, run_python: Callable[..., str]) -> Callable[[str, Path], list[str]]:
+    """Trains an example to out/NAME-baseline. Returns the lines of its baseline program, one for each model."""
+
+    def lines_of(name: str, dataset: Path) -> list[str]:
+        run = project / "out" / f"{name}-baseline"
+        run_python("-m", "trainwright_trainer", "train", f"examples/{name}/{name}.yaml", "--output", str(run))
+        printed = run_python(f"examples/{name}/baseline.py", "--dataset", str(dataset), "--run", str(run))
+        return printed.splitlines()[1:]
+
+    return lines_of
+
+
 def test_flights_holds_nothing_that_is_known_only_afterwards(flights: Path) -> None:
     names = set(pq.read_schema(flights).names)
     assert "late" in names
@@ -73,23 +86,20 @@ def test_no_docstring_names_a_library(docstrings: Path) -> None:
 
 
 def test_docstrings_are_compared_with_a_linear_model(
-    docstrings: Path, project: Path, run_python: Callable[..., str]
+    docstrings: Path, compared: Callable[[str, Path], list[str]]
 ) -> None:
-    job, run = "examples/docstrings/docstrings.yaml", project / "out" / "docstrings-baseline"
-    run_python("-m", "trainwright_trainer", "train", job, "--output", str(run))
-    lines = run_python("examples/docstrings/baseline.py", "--dataset", str(docstrings), "--run", str(run)).splitlines()
-    scores = [float(line.split()[-1]) for line in lines[1:]]
+    lines = compared("docstrings", docstrings)
+    scores = [float(line.split()[-1]) for line in lines]
     assert len(scores) == 2
     assert min(scores) > 1.5 / 8  # better than a guess, with few texts
 
 
 def test_digits_are_compared_with_two_models_and_a_folder_is_predicted(
-    digits: Path, project: Path, run_python: Callable[..., str]
+    digits: Path, project: Path, run_python: Callable[..., str], compared: Callable[[str, Path], list[str]]
 ) -> None:
     job, run = "examples/images/images.yaml", project / "out" / "images-baseline"
-    run_python("-m", "trainwright_trainer", "train", job, "--output", str(run))
-    lines = run_python("examples/images/baseline.py", "--dataset", str(digits), "--run", str(run)).splitlines()
-    scores = [float(line.split()[-1]) for line in lines[1:]]
+    lines = compared("images", digits)
+    scores = [float(line.split()[-1]) for line in lines]
     assert len(scores) == 3
     assert min(scores) > 0.7
     file, folder = project / "out" / "digits.parquet", digits.parent / "digits"
@@ -111,12 +121,10 @@ def test_digits_are_compared_with_two_models_and_a_folder_is_predicted(
 
 
 def test_functions_are_compared_with_linear_models(
-    docstrings: Path, project: Path, run_python: Callable[..., str]
+    docstrings: Path, compared: Callable[[str, Path], list[str]]
 ) -> None:
-    job, run = "examples/functions/functions.yaml", project / "out" / "functions-baseline"
-    run_python("-m", "trainwright_trainer", "train", job, "--output", str(run))
-    lines = run_python("examples/functions/baseline.py", "--dataset", str(docstrings), "--run", str(run)).splitlines()
-    scores = [[float(score) for score in line.split()[-2:]] for line in lines[1:]]
+    lines = compared("functions", docstrings)
+    scores = [[float(score) for score in line.split()[-2:]] for line in lines]
     assert len(scores) == 2
     assert all(library > 1.5 / 8 and 0.3 < statements < 1 for library, statements in scores)
 

@@ -31,6 +31,7 @@ from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.tasks.embeddings import embedding_keys, with_embeddings
 from trainwright_trainer.tasks.run import run
 
+from .cached import trained_alike
 from .tiny_text import job, make_home
 
 
@@ -72,21 +73,7 @@ def test_losses_and_the_saved_model_are_those_of_an_uncached_run(
     word: str, own: dict[str, Any], home: Path, tmp_path: Path
 ) -> None:
     plain, own_cached = job(home, word, **own), cached(home, word, **own)
-    one = train(plain, output=tmp_path / "plain", quiet=True)
-    two = train(own_cached, output=tmp_path / "cached", quiet=True)
-    assert len(one.history) == len(two.history) == 3
-    for before, after in zip(one.history, two.history, strict=True):
-        for split in ("train", "validation"):
-            assert after.scores[split]["late"] == pytest.approx(before.scores[split]["late"], abs=1e-6)
-    expected, found = (load_file(tmp_path / name / "model" / "weights.safetensors") for name in ("plain", "cached"))
-    assert set(found) == set(expected)
-    for name, tensor in found.items():
-        if name.startswith("encoders."):
-            assert torch.equal(tensor, expected[name]), name
-        else:
-            torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=1e-4)
-    statistics = [(tmp_path / name / "model" / "statistics.json").read_text() for name in ("plain", "cached")]
-    assert statistics[0] == statistics[1]
+    trained_alike(plain, own_cached, tmp_path)
 
 
 def test_a_saved_model_reads_raw_text_and_needs_neither_the_folder_nor_the_cache(copied: Path, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 import torch
 from PIL import Image
-from safetensors.torch import load_file
 from tests.ranks import on_ranks
 
 from trainwright_api.config import ModelConfig, resolve
@@ -24,6 +23,8 @@ from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.encoders.torchvision import Torchvision
 from trainwright_trainer.loop import embedding_pass
 from trainwright_trainer.tasks.embeddings import embedding_keys, with_embeddings
+
+from .cached import trained_alike
 
 ROWS = 60
 
@@ -97,23 +98,10 @@ AUGMENTED = {
 def test_losses_and_the_saved_model_are_those_of_an_uncached_run(home: Path, tmp_path: Path) -> None:
     """Beside another image, whose random changes stay the same."""
     given = {name: job(home, caches=name == "cached", others=(AUGMENTED,)) for name in ("plain", "cached")}
-    one, two = (train(given[name], output=tmp_path / name, quiet=True) for name in ("plain", "cached"))
-    assert len(one.history) == len(two.history) == 3
-    for before, after in zip(one.history, two.history, strict=True):
-        for split in ("train", "validation"):
-            assert after.scores[split]["late"] == pytest.approx(before.scores[split]["late"], abs=1e-6)
-    expected, found = (load_file(tmp_path / name / "model" / "weights.safetensors") for name in ("plain", "cached"))
-    assert set(found) == set(expected)
-    for name, tensor in found.items():
-        if name.startswith("encoders.picture."):
-            assert torch.equal(tensor, expected[name]), name
-        else:
-            torch.testing.assert_close(tensor, expected[name], atol=1e-5, rtol=1e-4)
-    statistics = [(tmp_path / name / "model" / "statistics.json").read_text() for name in ("plain", "cached")]
-    assert statistics[0] == statistics[1]
+    result = trained_alike(given["plain"], given["cached"], tmp_path, frozen="encoders.picture.")
     shutil.rmtree(home / "weights")
     scores = evaluate(given["cached"], model=tmp_path / "cached", output=tmp_path / "scores", quiet=True)
-    assert scores["late"] == pytest.approx(two.test["late"], abs=1e-6)
+    assert scores["late"] == pytest.approx(result.test["late"], abs=1e-6)
     answer = predict(dataset=home / "rows.csv", model=tmp_path / "cached", output=tmp_path / "a.parquet", quiet=True)
     assert len(answer) == ROWS
 
