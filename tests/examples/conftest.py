@@ -28,7 +28,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_python(project: Path) -> RunPython:
     """Runs Python with the given arguments as a user in the checkout's root would, and answers what it printed."""
     # The data are so small that a second thread would only wait.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    # `make test` is a `uv run`, but the user is not: Ray would then pack the folder and lose the script's own modules.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
     def run(*arguments: str) -> str:
         command = [sys.executable, *arguments]

@@ -24,6 +24,12 @@ def test_what_was_written_exactly_comes_back_exactly(value: Any) -> None:
     assert json_text.parse(json_text.exact(value)) == value
 
 
+@pytest.mark.parametrize("value", [{"$float": "nan"}, {"$float": None}, {"$$float": 1}, {"$float": 1, "b": 2}])
+def test_an_object_that_looks_like_the_mark_of_a_float_comes_back_as_it_was(value: Any) -> None:
+    assert json_text.parse(json_text.exact([value])) == [value]
+    assert json_text.parse(json_text.for_people([value])) == [value]
+
+
 def test_nan_comes_back_as_nan() -> None:
     assert math.isnan(json_text.parse(json_text.exact({"best": math.nan}))["best"])
 

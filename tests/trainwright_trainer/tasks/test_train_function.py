@@ -87,9 +87,9 @@ def test_a_stop_ends_it_and_names_the_checkpoint(tmp_path: Path) -> None:
         if line.startswith("report 4 "):
             break
     os.kill(process.pid, signal.SIGTERM)
-    process.stdout.read()
+    rest = process.stdout.read()
     line = process.stderr.read()
-    assert process.wait(SECONDS) == 75
+    assert process.wait(SECONDS) == 75, (rest, line)
     checkpoint = json.loads((tmp_path / "out/job/reports.json").read_text())["reports"][-1]["checkpoint"]
     assert line == f"stopped by SIGTERM: it goes on from {checkpoint}, with --resume\n"
     process.stdout.close()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_TAG = "$float"
 _HEAD = b'{"sha256":"'
 _MIDDLE = b'","body":'
 _TAIL = b"}\n"
@@ -62,7 +63,7 @@ def _text(value: Any, *, indent: int | None) -> bytes:
 
 def _tagged(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
-        return {"$float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+        return {_TAG: "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
     return _children(value, _tagged)
 
 
@@ -74,18 +75,28 @@ def _nulled(value: Any) -> Any:
 
 def _children(value: Any, change: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_key(key): change(child) for key, child in value.items()}
+        return {_key(key, alone=len(value) == 1): change(child) for key, child in value.items()}
     if isinstance(value, (list, tuple)):
         return [change(child) for child in value]
     return value
 
 
-def _key(key: Any) -> str:
+def _key(key: Any, *, alone: bool) -> str:
     # json.dumps turns the key 1 into "1" silently, so that reading returns a different key.
     if not isinstance(key, str):
         raise TypeError(f"the key {key!r} of an object is not text")
-    return key
+    # An object that looks like our tag gets a second dollar sign, which _untagged removes.
+    return "$" + key if alone and _looks_like_the_tag(key) else key
+
+
+def _looks_like_the_tag(key: str) -> bool:
+    return key.startswith("$") and key.lstrip("$") == _TAG[1:]
 
 
 def _untagged(value: dict[str, Any]) -> Any:
-    return _WORDS[value["$float"]] if value.keys() == {"$float"} else value
+    if len(value) != 1:
+        return value
+    ((key, child),) = value.items()
+    if key == _TAG:
+        return _WORDS[child]
+    return {key[1:]: child} if _looks_like_the_tag(key) else value
