@@ -142,6 +142,7 @@ def predict(
     dataset: Frame,
     model: str | os.PathLike[str] | None = None,
     keep: Sequence[str] = (),
+    top_k: int | None = None,
     **shared: Unpack[RunOptions],
 ) -> Frame: ...
 
@@ -153,6 +154,7 @@ def predict(
     dataset: str | os.PathLike[str] | None = None,
     model: str | os.PathLike[str] | None = None,
     keep: Sequence[str] = (),
+    top_k: int | None = None,
     **shared: Unpack[RunOptions],
 ) -> pa.Table: ...
 
@@ -163,17 +165,19 @@ def predict(
     dataset: Data | None = None,
     model: str | os.PathLike[str] | None = None,
     keep: Sequence[str] = (),
+    top_k: int | None = None,
     **shared: Unpack[RunOptions],
 ) -> Any:
     """`trainwright predict` from Python. Returns one row for each row of the data, and writes them to `output`.
 
     The rows are a table of the kind of `dataset` (pandas, polars), and of Arrow for a path. `keep`: columns of the data
-    to have beside the predictions and the targets; `["all"]` for all. The rest is as in `evaluate`.
+    to have beside the predictions and the targets; `["all"]` for all. `top_k`: so many likeliest classes of a category,
+    in place of a column for each class. The rest is as in `evaluate`.
 
     >>> predict("churn.yaml", dataset="new.csv", output="predictions.csv", keep=["name"], quiet=True).num_rows
     3
     """
-    options = Options(model=_text(model), keep=tuple(keep), returns_rows=True)
+    options = Options(model=_text(model), keep=tuple(keep), top_k=top_k, returns_rows=True)
     found = _summary("predict", job, dataset, options, **shared).predictions
     assert found is not None
     return as_given(dataset, found)

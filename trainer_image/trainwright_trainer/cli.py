@@ -71,6 +71,10 @@ Model = Annotated[str | None, text_option("DIR", "A model folder. Default: OUTPU
 Keep = Annotated[
     str | None, text_option("NAMES", "Write these columns beside the predictions: id,name or all. Targets always are.")
 ]
+TopK = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Write the N likeliest classes of a category, not a column for each class."),
+]
 Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
 Data = Annotated[str, typer.Argument(metavar="PATH", help="A table: a file, a folder, a glob or a URI.")]
 Target = Annotated[str, text_option("COLUMN", "The column to predict.")]
@@ -112,6 +116,7 @@ class _Parameters:
     overwrite: Overwrite = False
     model: Model = None
     keep: Keep = None
+    top_k: TopK = None
     lenient: Lenient = False
     json: Json = False
 
@@ -178,7 +183,7 @@ for _of_a_cluster in (cluster.logs, cluster.report, cluster.stop, cluster.resume
 app.command()(compare.compare)
 
 
-@_command("dataset", "predictions", "keep", "backend", "threads", "model", "lenient", "json")
+@_command("dataset", "predictions", "keep", "top_k", "backend", "threads", "model", "lenient", "json")
 def predict(job: Path, options: Options) -> None:
     """Write a trained model's predictions, with probabilities, for every row of a data set."""
     _run("predict", job, options)

@@ -19,10 +19,10 @@ STATISTICS: dict[str, dict[str, Any]] = {
 }
 
 
-def table(feature: dict[str, Any], logits: torch.Tensor | Steps) -> pa.Table:
+def table(feature: dict[str, Any], logits: torch.Tensor | Steps, top_k: int | None = None) -> pa.Table:
     given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [feature]}
     config = resolve(ModelConfig.model_validate(given))
-    return prediction_table(config, STATISTICS, {feature["name"]: logits})
+    return prediction_table(config, STATISTICS, {feature["name"]: logits}, top_k)
 
 
 def test_a_number_is_in_its_own_units_and_clipped() -> None:
@@ -58,6 +58,17 @@ def test_a_category_has_a_column_for_each_class() -> None:
     assert found["c_predictions"] == ["y", "x"]
     assert found["c_probability"] == pytest.approx([0.5, 0.6])
     assert found["c_probabilities_z"] == pytest.approx([0.25, 0.2])
+
+
+@pytest.mark.parametrize("k", [1, 2, 9])
+def test_top_k_is_the_likeliest_classes_in_their_order(k: int) -> None:
+    logits = torch.log(torch.tensor([[1.0, 2.0, 1.0], [1.0, 2.0, 7.0]], dtype=torch.float64))
+    found = table({"name": "c", "type": "category"}, logits, k).to_pydict()
+    assert found["c_top_k_predictions"] == [["y", "x", "z"][:k], ["z", "y", "x"][:k]]
+    assert found["c_top_k_probabilities"] == [pytest.approx([0.5, 0.25, 0.25][:k]), pytest.approx([0.7, 0.2, 0.1][:k])]
+    whole = table({"name": "c", "type": "category"}, logits).to_pydict()
+    assert list(found) == [*list(whole)[:2], "c_top_k_predictions", "c_top_k_probabilities"]
+    assert all(found[name] == whole[name] for name in list(whole)[:2])
 
 
 def test_a_vector_is_a_list() -> None:

@@ -111,6 +111,11 @@ def test_a_column_that_cannot_be_kept(trained):
     assert trained.refused("predict", "job.yaml", *options) == f"job.yaml: --keep: {line}"
 
 
+def test_top_k_without_a_category(trained):
+    line = "job.yaml: --top-k: acts on outputs of type category alone, and the model predicts 'late' (binary)"
+    assert trained.refused("predict", "job.yaml", "--model", "out", "--top-k", "3") == line
+
+
 def test_missing_cells_and_unknown_categories_are_one_line(trained):
     trained.data("size,open,kind", "1,,a", "?,no,z", "NA,no,", name="new.csv")
     out = trained.done("predict", "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "p.csv").out
@@ -197,3 +202,8 @@ def test_every_type_of_output(workplace):
     assert all(len(vector) == 2 for vector in table["v_predictions"].to_pylist())
     texts = pyarrow.csv.read_csv(workplace.folder / "p.csv")["v_predictions"].to_pylist()
     assert [list(map(float, text.split())) for text in texts] == table["v_predictions"].to_pylist()
+    workplace.done("predict", "job.yaml", "--model", "out", "--output", "top.parquet", "--top-k", "2")
+    top = pyarrow.parquet.read_table(workplace.folder / "top.parquet")
+    assert not set(shares) & set(top.column_names)
+    row = sorted((table[name][0].as_py() for name in shares), reverse=True)
+    assert top["kind_top_k_probabilities"][0].as_py() == row[:2]

@@ -32,6 +32,11 @@ def test_the_file_holds_all_blocks_and_nothing_lies_beside_it(tmp_path, name, re
     assert [one.name for one in path.parent.iterdir()] == [name]
 
 
+def test_a_label_with_white_space_stays_one_item_of_csv(tmp_path):
+    _write(tmp_path / "p.csv", pa.table({"x": [["a", "b"], ["New York", "b"], []]}))
+    assert pyarrow.csv.read_csv(tmp_path / "p.csv")["x"].to_pylist() == ["a b", '"New York" b', ""]
+
+
 @pytest.mark.parametrize("name", ["p.parquet", "p.csv"])
 def test_an_error_leaves_the_old_file(tmp_path, name):
     path = tmp_path / name

@@ -30,6 +30,8 @@ class Options:
     """The GPUs to train on with backend local. None: all of this machine."""
     keep: tuple[str, ...] = ()
     """The columns of the data to write beside the predictions; ("all",): all of them."""
+    top_k: int | None = None
+    """The likeliest classes of a category to write, in place of the probabilities of all classes."""
     returns_rows: bool = False
     """Return the predictions too, which then have to fit in memory. It has no flag: only the Python API needs them."""
     time_limit: float | None = None

@@ -2,7 +2,8 @@
 
 number    <output>_predictions (in the target's own units, clipped if the output has `clip`)
 binary    <output>_predictions (a label), <output>_probability (of that label), <output>_probabilities_<label>
-category  like binary, with one column of probabilities for each class
+category  like binary, with one column of probabilities for each class; with `top_k` two lists of the likeliest classes
+          instead: <output>_top_k_predictions, <output>_top_k_probabilities
 vector    <output>_predictions (a list of floats)
 sequence, <output>_predictions (a list of tokens), <output>_probabilities (one for each token),
 text      <output>_probability (their product)
@@ -41,16 +42,19 @@ def prediction_table(
     config: ModelConfig,
     statistics: Mapping[str, Mapping[str, Any]],
     logits: Mapping[str, torch.Tensor | Array | Steps | ArraySteps],
+    top_k: int | None = None,
 ) -> pa.Table:
     """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings.
 
-    The logits are tensors, or arrays where there is no torch.
+    The logits are tensors, or arrays where there is no torch. `top_k`: the classes of a category that are in the table.
     """
     columns: Columns = {}
     for feature in config.output_features:
         known, found = statistics[feature.name], logits[feature.name]
         if isinstance(found, tuple):
             columns |= _sequence(feature.name, known["vocabulary"], _wide(found.values), _array(found.lengths))
+        elif top_k is not None and feature.type == "category":
+            columns |= _likeliest(feature.name, known["vocabulary"], softmax(_wide(found)), top_k)
         else:
             columns |= _COLUMNS[feature.type](feature, known, _wide(found))
     return pa.table(columns)
@@ -87,6 +91,20 @@ def _classes(name: str, labels: list[str], shares: Array, predicted: Array) -> C
         f"{name}_predictions": texts.take(pa.array(predicted)),
         f"{name}_probability": pa.array(shares[np.arange(len(shares)), predicted]),
         **{f"{name}_probabilities_{label}": pa.array(shares[:, i]) for i, label in enumerate(labels)},
+    }
+
+
+def _likeliest(name: str, labels: list[str], shares: Array, most: int) -> Columns:
+    """`shares`: [rows, classes]. Of equally likely classes, the first of the vocabulary comes first."""
+    classes = np.argsort(-shares, axis=1, kind="stable")[:, :most]
+    likely = np.take_along_axis(shares, classes, 1)
+    offsets = pa.array(np.arange(len(shares) + 1, dtype=np.int32) * classes.shape[1])
+    texts = pa.array(labels, pa.string())
+    return {
+        f"{name}_predictions": texts.take(pa.array(classes[:, 0])),
+        f"{name}_probability": pa.array(likely[:, 0]),
+        f"{name}_top_k_predictions": pa.ListArray.from_arrays(offsets, texts.take(pa.array(classes.ravel()))),
+        f"{name}_top_k_probabilities": pa.ListArray.from_arrays(offsets, pa.array(likely.ravel())),
     }
 
 

@@ -43,6 +43,7 @@ def predict(job: Job, console: Console) -> pa.Table | None:
     Returns the rows too if `job.options.returns_rows`.
     """
     saved = model_of(job)
+    refuse_top_k(saved.config, job.options.top_k)
     images = images_of(job, saved)
     files = images or files_of(job)
     keep = job.options.keep if images is None else ALL
@@ -50,7 +51,7 @@ def predict(job: Job, console: Console) -> pa.Table | None:
     path = prediction_file(job.options.output, job.output)
     tables, empty = [], 0
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
-        for table, left_out in predictions(saved, data):
+        for table, left_out in predictions(saved, data, job.options.top_k):
             write(table)
             empty += left_out
             if job.options.returns_rows:
@@ -85,11 +86,22 @@ def kept_columns(config: ModelConfig, columns: Sequence[str], keep: Sequence[str
     return list(dict.fromkeys([*(name for name in wanted if name not in targets), *targets]))
 
 
-def predictions(saved: SavedModel, data: NewData) -> Iterator[tuple[pa.Table, int]]:
+def refuse_top_k(config: ModelConfig, top_k: int | None) -> None:
+    """Raise `Mistakes` for `--top-k` below 1, or with a model without an output that is a category."""
+    if top_k is None:
+        return
+    if top_k < 1:
+        raise Mistakes.one("--top-k", f"{top_k}: expected a whole number of at least 1")
+    if all(feature.type != "category" for feature in config.output_features):
+        found = ", ".join(f"{feature.name!r} ({feature.type})" for feature in config.output_features)
+        raise Mistakes.one("--top-k", f"acts on outputs of type category alone, and the model predicts {found}")
+
+
+def predictions(saved: SavedModel, data: NewData, top_k: int | None = None) -> Iterator[tuple[pa.Table, int]]:
     """All rows, block by block: kept columns, then predictions. With the number of rows that have no prediction."""
     for block in data.blocks():
         rows = valid_rows(saved, block.data)
-        table = _predicted(saved, rows)
+        table = _predicted(saved, rows, top_k)
         left_out = block.data.rows - len(rows)
         if left_out:
             places = np.full(block.data.rows, -1, dtype=np.int64)
@@ -106,11 +118,12 @@ def _of_valid_rows(saved: SavedModel, block: EncodedBlock) -> pa.Table:
     return _beside({"row": pa.array(rows.held.rows + block.first_row), **kept}, table)
 
 
-def _predicted(saved: SavedModel, rows: Materialised) -> pa.Table:
+def _predicted(saved: SavedModel, rows: Materialised, top_k: int | None = None) -> pa.Table:
     """One row of predictions for each row. Without rows, the table is empty and has all columns."""
     batches = rows.sequential(rows_at_a_time(saved)) if len(rows) else [rows.held.part(0, 0)]
     with torch.inference_mode():
-        tables = [prediction_table(saved.config, saved.statistics, saved.model.predict(batch)) for batch in batches]
+        found = (saved.model.predict(batch) for batch in batches)
+        tables = [prediction_table(saved.config, saved.statistics, logits, top_k) for logits in found]
     return pa.concat_tables(tables)
 
 

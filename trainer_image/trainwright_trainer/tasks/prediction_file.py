@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -132,7 +133,7 @@ def _wider(one: pa.Schema, other: pa.Schema) -> pa.Schema:
 
 
 def _without_lists(table: pa.Table) -> pa.Table:
-    """CSV has no lists: a vector becomes its numbers separated by spaces, a form that the reader accepts."""
+    """CSV has no lists: a list becomes its items separated by spaces, for a vector a form that the reader accepts."""
     for position, field in enumerate(table.schema):
         if _is_list(field.type):
             texts = [None if row is None else " ".join(map(_text, row)) for row in table[position].to_pylist()]
@@ -145,4 +146,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _text(item: object) -> str:
-    return item if isinstance(item, str) else repr(item)
+    """A text with white space is quoted, so that it stays one item."""
+    if not isinstance(item, str):
+        return repr(item)
+    return item if item.split() == [item] else json.dumps(item, ensure_ascii=False)

@@ -37,26 +37,28 @@ class TrainedModel:
         return self.saved.config
 
     @overload
-    def predict(self, data: str | os.PathLike[str], keep: Sequence[str] = ()) -> pa.Table: ...
+    def predict(self, data: str | os.PathLike[str], keep: Sequence[str] = (), top_k: int | None = None) -> pa.Table: ...
 
     @overload
-    def predict(self, data: Frame, keep: Sequence[str] = ()) -> Frame: ...
+    def predict(self, data: Frame, keep: Sequence[str] = (), top_k: int | None = None) -> Frame: ...
 
-    def predict(self, data: Data, keep: Sequence[str] = ()) -> Any:
+    def predict(self, data: Data, keep: Sequence[str] = (), top_k: int | None = None) -> Any:
         """One row for each row of `data`, in the same kind of table: of pandas, polars or Arrow.
 
         The columns are those that `keep` names (`["all"]`: all of them), the targets that the data have, and the
-        predictions. A row that an input drops has null predictions. Raises `Mistakes` for data that do not fit.
+        predictions. With `top_k`, a category has two lists, not a column for each class. A row that an
+        input drops has null predictions. Raises `Mistakes` for data that do not fit.
         """
         from trainwright_trainer.data.table_schema import joined
-        from trainwright_trainer.tasks.predict import kept_columns, predictions
+        from trainwright_trainer.tasks.predict import kept_columns, predictions, refuse_top_k
         from trainwright_trainer.tasks.saved_model import computing
 
+        refuse_top_k(self.config, top_k)
         given = given_data(data, self.saved.about.get("na_values", ()))
         kept = kept_columns(self.config, given.columns(), keep)
         rows = self.saved.rows_of(given, targets=False, kept=kept)
         with computing(self.saved):
-            return as_given(data, joined([table for table, _ in predictions(self.saved, rows)]))
+            return as_given(data, joined([table for table, _ in predictions(self.saved, rows, top_k)]))
 
     def evaluate(self, data: Data) -> Evaluation:
         """The scores on data with targets. Raises `Mistakes` for data that do not fit."""
