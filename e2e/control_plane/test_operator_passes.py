@@ -14,7 +14,7 @@ from testkit.harness.jobs import training_job
 from trainwright_operator.controller.operator import Operator
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.connection import Connection
-from trainwright_operator.kube.resources import CONFIG_MAPS, JOBS, TRAINING_JOBS, Resource
+from trainwright_operator.kube.resources import CONFIG_MAPS, JOBS, RAY_JOBS, TRAINING_JOBS, Resource
 from trainwright_operator.model import names
 from trainwright_operator.settings import Settings
 
@@ -87,6 +87,20 @@ def test_a_job_takes_four_writes_to_start(cluster: Cluster, namespace: str) -> N
             "POST jobs",
             "PATCH trainingjobs/status",
         ]
+
+    run_scenario(cluster, namespace, scenario)
+
+
+def test_a_missing_backend_is_ray_where_kuberay_is_installed(cluster: Cluster, namespace: str) -> None:
+    async def scenario(environment: Environment) -> None:
+        async with environment.operating():
+            made = training_job(NAME, backend={"trainer": {"num_workers": 2}})
+            await environment.create(TRAINING_JOBS, made)
+            job = await environment.job(lambda job: condition(job, "Started") == "True", "a job that was started")
+            assert job["status"]["resolved"]["backend"] == "ray"
+            path = RAY_JOBS.path(environment.namespace, job["status"]["child"])
+            child = await environment.api.request("GET", path)
+            assert '"backend":"ray"' in child["metadata"]["annotations"][names.RECORD]
 
     run_scenario(cluster, namespace, scenario)
 

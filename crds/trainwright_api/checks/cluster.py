@@ -15,7 +15,7 @@ from typing import Any
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
 from trainwright_api.checks.path_access import reach_problems
-from trainwright_api.checks.validate import Inspected, Loaded, inspect
+from trainwright_api.checks.validate import Inspected, Loaded, Options, inspect
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.backend import Backend
@@ -23,6 +23,7 @@ from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import FIXED, TrainingJobSpec
 from trainwright_api.yaml.nodes import MOST_LEVELS
 
+OPEN_BACKEND = "backend.type is missing: ray if KubeRay is installed, else local"
 _USERS_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
 """The user's metadata fields. The API server writes the others, possibly some that this version does not know."""
 
@@ -47,7 +48,7 @@ def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationR
     if _is_too_deep(raw):
         return ValidationResult(None, "", f"{source}: nested more than {MOST_LEVELS} levels deep")
     try:
-        loaded = _accepted(raw, inspect(_as_written(raw, metadata), source))
+        loaded = _accepted(raw, inspect(_as_written(raw, metadata), source, options=Options(keeps_open=True)))
         return ValidationResult(loaded.job.spec, fixed_digest(loaded.job.spec), "", tuple(loaded.notices))
     except Mistakes as mistakes:
         return ValidationResult(None, _hash(raw.get("spec")), mistakes.render(source))
@@ -72,8 +73,11 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
 
 def notes(loaded: Loaded) -> tuple[str, ...]:
     """Return the problems as notes for `trainwright validate`: the file may be valid for this machine."""
-    found = cluster_problems(loaded.job.spec) if loaded.whole else ()
-    return tuple(f"on a cluster: {problem}" for problem in found)
+    if not loaded.whole:
+        return ()
+    found = cluster_problems(loaded.job.spec.model_copy(update={"backend": loaded.declared}))
+    opened = (OPEN_BACKEND,) if loaded.declared.is_open else ()
+    return tuple(f"on a cluster: {line}" for line in (*opened, *found))
 
 
 def fixed_digest(spec: TrainingJobSpec) -> str:

@@ -30,7 +30,7 @@ _AUTOSCALER = "RAY_enable_autoscaler_v2"
 
 def kuberay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     """Yield a problem for each such value. Yields nothing for backends without KubeRay."""
-    if spec.backend.type != "ray":
+    if spec.backend.with_kuberay.type != "ray":
         return
     if spec.ray_version is not None and not is_closed_by_token(spec.ray_version):
         yield Problem("rayVersion", f"{spec.ray_version} is too old: Ray asks for tokens from {_oldest()} on")

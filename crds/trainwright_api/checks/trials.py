@@ -16,6 +16,7 @@ _EXECUTOR, _TRAINER = "config.hyperopt.executor", "backend.trainer"
 
 def trial_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     """Yield the mistakes in the backend and in the resources of the trials of a job that searches."""
+    spec = spec.with_kuberay
     trainer, executor = spec.backend.trainer, search_of(spec).executor
     if spec.backend.type not in BACKENDS:
         line = f"{spec.backend.type} starts one gang of pods: a search has backend {' or '.join(BACKENDS)}"

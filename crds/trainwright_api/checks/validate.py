@@ -17,7 +17,14 @@ from trainwright_api.checks.unbuilt import gaps
 from trainwright_api.locations import is_stored, parse_bucket
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
-from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
+from trainwright_api.resource.backend import (
+    BACKENDS,
+    Backend,
+    Credentials,
+    WorkerRange,
+    idle_sections,
+    leaves_open,
+)
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.resource.stages import HYPEROPT
@@ -35,6 +42,8 @@ class Options:
     seed: int | None = None
     lenient: bool = False
     """Ignore unknown keys, with a notice for each."""
+    keeps_open: bool = False
+    """Leave a missing `backend.type` to the caller. False: it is local, as on this machine."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +125,13 @@ def inspect(
     try:
         job = _validated(form, options.lenient)
         declared = job.spec.backend
-        job, aside = _on_backend(job, options.backend)
+        job, aside = _on_backend(job, _backend_here(options, declared.is_open))
         _check_global_batch(job, declared)
         warnings = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
         loaded = Loaded(job, source, text, warnings, declared, form.whole, form.upgraded)
     except Mistakes as found:
         mistakes = found.problems
-    spec = _moved(form.data.get("spec"), options.backend)
+    spec = _moved(form.data.get("spec"), options)
     return Inspected(loaded, mistakes, (*_unbuilt(form, spec, mistakes), *form.left_out), spec)
 
 
@@ -202,7 +211,7 @@ def _apply(options: Options, data: dict[str, Any]) -> None:
         for name in ("config", "entrypoint", "resumeFrom"):
             spec.pop(name, None)
     backend = spec.setdefault("backend", {}) if options.backend else spec.get("backend")
-    if options.backend and isinstance(backend, dict):
+    if options.backend and isinstance(backend, dict) and not leaves_open(backend):
         backend.setdefault("type", options.backend)
 
 
@@ -244,12 +253,20 @@ def _unbuilt(form: Form, spec: Mapping[str, Any], mistakes: tuple[Problem, ...])
     return tuple(problem for problem in lines if problem.path not in wrong)
 
 
-def _moved(spec: Any, name: str | None) -> Mapping[str, Any]:
+def _backend_here(options: Options, is_open: bool) -> str | None:
+    """Return the backend that replaces the one of the file, if any."""
+    return options.backend or ("local" if is_open and not options.keeps_open else None)
+
+
+def _moved(spec: Any, options: Options) -> Mapping[str, Any]:
     """Return the plain data of a spec for the backend of the command line."""
     if not isinstance(spec, dict):
         return {}
     backend = spec.get("backend")
-    if name is None or not isinstance(backend, dict) or backend.get("type") == name:
+    if not isinstance(backend, dict):
+        return spec
+    name = _backend_here(options, leaves_open(backend))
+    if name is None or backend.get("type") == name:
         return spec
     aside = idle_sections(backend, name)
     return {**spec, "backend": {**{key: value for key, value in backend.items() if key not in aside}, "type": name}}
@@ -258,7 +275,7 @@ def _moved(spec: Any, name: str | None) -> Mapping[str, Any]:
 def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[str, ...]]:
     """Return the job for the backend of the command line, and a notice if sections without effect are dropped."""
     backend = job.spec.backend
-    if name is None or name == backend.type:
+    if name is None or (name == backend.type and not backend.is_open):
         return job, ()
     if job.spec.entrypoint is not None:
         raise Mistakes.one("--backend", f"an entrypoint runs under Ray Train: ray, not {name}")
@@ -270,7 +287,8 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
     except ValidationError as error:
         raise Mistakes(Problem(dotted(("backend", *location)), message) for location, message in lines(error)) from None
     moved = job.model_copy(update={"spec": job.spec.model_copy(update={"backend": other})})
-    return moved, (_set_aside(name, aside),) if aside else ()
+    missing = "backend.type is missing: local on this machine; " if backend.is_open and name == "local" else ""
+    return moved, (missing + _set_aside(name, aside),) if aside else ()
 
 
 def _check_global_batch(job: TrainingJob, declared: Backend) -> None:

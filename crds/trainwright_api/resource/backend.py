@@ -111,6 +111,11 @@ class BackendTrainer(Section):
     )
 
     @property
+    def asks_for_workers(self) -> bool:
+        """True if the section asks for workers or GPUs."""
+        return asks_for_workers(self.model_dump(exclude_unset=True))
+
+    @property
     def strategy_name(self) -> str | None:
         """The strategy's word in either form, or None if the file leaves it to the backend."""
         return self.strategy.type if isinstance(self.strategy, Strategy) else self.strategy
@@ -153,7 +158,11 @@ class Credentials(Section):
 class Backend(Section):
     """The backend: where and how the job runs. A Ludwig backend section works unchanged."""
 
-    type: BackendName = Field("local", description="Where the job runs: local, ray, deepspeed or horovod.")
+    type: BackendName = Field(
+        "local",
+        description="Where the job runs: local, ray, deepspeed or horovod. On Kubernetes, a job without it runs on "
+        "ray if trainer asks for workers or GPUs and KubeRay is installed.",
+    )
     cache_dir: Path | None = Field(
         None, description="Folder or URI of the cache of preprocessed data. null: beside the data set."
     )
@@ -170,10 +179,20 @@ class Backend(Section):
     loader: Loader = Field(default_factory=Loader, description="The loader.")
 
     @property
+    def is_open(self) -> bool:
+        """True if the file names no backend and asks for workers or GPUs: a cluster decides. `type` is local then."""
+        return "type" not in self.model_fields_set and self.trainer.asks_for_workers
+
+    @property
+    def with_kuberay(self) -> Backend:
+        """The section as a cluster with KubeRay reads it."""
+        return self.model_copy(update={"type": "ray"}) if self.is_open else self
+
+    @property
     def strategy(self) -> str:
         """The effective strategy, a word of `BACKENDS`."""
-        own = BACKENDS[self.type].strategies
-        return self.trainer.strategy_name or own[0]
+        own, named = BACKENDS[self.type].strategies, self.trainer.strategy_name
+        return named if named in own else own[0]
 
     @property
     def strategy_section(self) -> Strategy | None:
@@ -188,8 +207,19 @@ class Backend(Section):
         if "cache_credentials" in values and "cache" in _mapping(values.get("credentials")):
             yield relation("is given by cache_credentials already: keep one of them", "credentials", "cache")
         backend = values.get("type", "local")
-        if isinstance(backend, str) and backend in BACKENDS:
+        if isinstance(backend, str) and backend in BACKENDS and not leaves_open(values):
             yield from _misfits(values, backend)
+
+
+def asks_for_workers(trainer: Mapping[str, Any]) -> bool:
+    """Return True if a file's section `backend.trainer` asks for workers or GPUs."""
+    gpus = _mapping(trainer.get("resources_per_worker")).get("GPU")
+    return trainer.get("num_workers") is not None or trainer.get("use_gpu") is True or bool(gpus)
+
+
+def leaves_open(values: Mapping[str, Any]) -> bool:
+    """Return True if a file's backend section names no backend and asks for workers or GPUs."""
+    return "type" not in values and asks_for_workers(_mapping(values.get("trainer")))
 
 
 def idle_sections(values: Mapping[str, Any], backend: str) -> tuple[str, ...]:

@@ -211,6 +211,11 @@ class TrainingJobSpec(KubernetesSection):
         "DeleteChildren", description="Objects that the clean-up deletes.", json_schema_extra=STORED
     )
 
+    @property
+    def with_kuberay(self) -> TrainingJobSpec:
+        """The spec as a cluster with KubeRay reads it: it completes a missing `backend.type`."""
+        return self.model_copy(update={"backend": self.backend.with_kuberay})
+
     @classmethod
     def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
         given = [name for name in ("config", "model", "entrypoint") if values.get(name) is not None]
@@ -225,7 +230,7 @@ class TrainingJobSpec(KubernetesSection):
             yield relation("missing: name the data in the file, or with --dataset", "dataset")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        section = self.backend.strategy_section
+        section = self.backend.with_kuberay.strategy_section
         if self.config is None or section is None:
             return
         if section.type == "deepspeed":

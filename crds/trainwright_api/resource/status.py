@@ -155,6 +155,10 @@ class Resolved(KubernetesSection):
     """The values that are derived once, when the job starts."""
 
     digest: Digest | None = Field(None, description="The hash of dataset, config and backend that were started.")
+    backend: Word | None = Field(
+        None,
+        description="The backend that the operator has chosen, if the file names none and asks for workers or GPUs.",
+    )
     strategy: Word | None = Field(None, description="The strategy of distributed training.")
     workers: Count | None = Field(None, description="The number of workers.")
     gpus: Count | None = Field(None, description="The number of GPUs.")

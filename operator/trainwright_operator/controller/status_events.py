@@ -44,6 +44,7 @@ def between(before: TrainingJobStatus, after: TrainingJobStatus) -> tuple[Event,
     """Return the events of one status write, in the order in which things happened."""
     return (
         *_of_conditions(BEFORE_ATTEMPTS, before, after),
+        *_of_backend(before, after),
         *_of_attempts(before, after),
         *_of_conditions(AFTER_ATTEMPTS, before, after),
     )
@@ -59,6 +60,15 @@ def _of_conditions(rules: tuple[Rule, ...], before: TrainingJobStatus, after: Tr
 
 def _is_news(old: Condition | None, new: Condition) -> bool:
     return old is None or (old.status, old.reason) != (new.status, new.reason)
+
+
+def _of_backend(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterator[Event]:
+    """Yield the event of a backend that the file leaves open."""
+    old, new = (status.resolved.backend if status.resolved else None for status in (before, after))
+    if new and not old:
+        why = "KubeRay is installed" if new == "ray" else "KubeRay is not installed, so backend.trainer does not act"
+        words = f"backend {new}: the file names none and asks for workers or GPUs; {why}"
+        yield Event("Normal", "BackendChosen", words)
 
 
 def _of_attempts(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterator[Event]:

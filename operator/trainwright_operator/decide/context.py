@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 from trainwright_api.resource.backend import DEFAULT_PROCESSOR
 from trainwright_api.resource.job import TrainingJobSpec
@@ -20,6 +20,7 @@ from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.reading import mapping, text
 from trainwright_operator.model.record import read_back
 from trainwright_operator.model.status_builder import StatusBuilder, current
+from trainwright_operator.policies.backend import backend_of, chosen, with_backend
 from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.policies.forbidden import refusal
 from trainwright_operator.settings import Settings
@@ -72,13 +73,25 @@ class Context:
     def limits(self) -> Limits:
         return Limits.of(self.job.raw.get("spec") or {})
 
-    @property
+    @cached_property
     def spec(self) -> TrainingJobSpec:
-        """The spec of a job with a valid spec. Raises ValueError if there is none."""
-        validation = self.job.validation
-        if validation is None or validation.spec is None:
+        """The spec of a job with a valid spec, with its backend. Raises ValueError if there is none."""
+        given = self._valid_spec
+        if given is None:
             raise ValueError(f"{self.job.name} has no spec that can be run")
-        return validation.spec
+        return with_backend(given, self.chosen_backend)
+
+    @property
+    def _valid_spec(self) -> TrainingJobSpec | None:
+        return None if self.job.validation is None else self.job.validation.spec
+
+    @property
+    def chosen_backend(self) -> str | None:
+        """The backend that the operator has chosen, or would choose now. None: the file decides."""
+        resolved, given = (self._read_back or self.job.status).resolved, self._valid_spec
+        if is_resolved(resolved):
+            return resolved.backend
+        return None if given is None else chosen(given, self.snapshot.missing_kinds)
 
     def forbidden(self, resolved: Resolved | None) -> str:
         """Return what the administrator's policy forbids in a job with a valid spec; "" if nothing is."""
@@ -114,7 +127,8 @@ class Context:
 
     @property
     def _backend(self) -> str:
-        return backend_of_pods(self.task, text(self._section.get("type")) or "local")
+        spec = mapping(self.job.raw, "spec")
+        return backend_of_pods(self.task, backend_of(spec, {"backend": self.chosen_backend}))
 
     @property
     def _section(self) -> Mapping[str, Any]:
@@ -157,6 +171,11 @@ class Context:
         if self._read_back is not None:
             builder.set(**{name: getattr(self._read_back, name) for name in self._read_back.model_fields_set})
         return builder
+
+
+def is_resolved(found: Resolved | None) -> TypeGuard[Resolved]:
+    """True if the values of the job were derived. The trainer adds its own, which an earlier status can have alone."""
+    return found is not None and found.digest is not None and found.workers is not None
 
 
 def is_open(attempt: Attempt) -> bool:

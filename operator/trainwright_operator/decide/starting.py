@@ -12,7 +12,7 @@ from trainwright_api.resource.status import Attempt, Resolved
 from trainwright_operator.children import ChildSpec, child, shared_objects
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.between_attempts import refuse
-from trainwright_operator.decide.context import Context
+from trainwright_operator.decide.context import Context, is_resolved
 from trainwright_operator.model import names, times
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
@@ -101,10 +101,11 @@ def _wait(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:
 def _resolved(context: Context) -> Resolved | Lookup:
     """Return the resolved values, which are computed once. Only the image of the spec may have changed since."""
     found = context.job.status.resolved
-    if found is not None and found.digest is not None and found.workers is not None:
+    if is_resolved(found):
         return found.model_copy(update={"image": context.spec.image or found.image})
     validation = context.job.validation
-    return resolve(context.spec, validation.digest if validation else "", context.snapshot, context.settings)
+    made = resolve(context.spec, validation.digest if validation else "", context.snapshot, context.settings)
+    return made if isinstance(made, Lookup) else made.model_copy(update={"backend": context.chosen_backend})
 
 
 def _child_spec(context: Context, attempt: Attempt) -> ChildSpec:

@@ -29,6 +29,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Held, Job, Manifest, Node, Taint, Waiting
 from trainwright_operator.model.reading import amount, mapping, mappings, number, text
 from trainwright_operator.policies import gpus
+from trainwright_operator.policies.backend import backend_of
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, which includes secrets."""
@@ -151,7 +152,7 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
     if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):
         return None
     newest = _newest_attempt(raw)
-    backend = BACKENDS.get(text(mapping(spec, "backend").get("type")) or "local")
+    backend = BACKENDS.get(backend_of(spec, mapping(raw, "status", "resolved")))
     return Waiting(
         created=text(raw["metadata"].get("creationTimestamp")),
         uid=raw["metadata"]["uid"],

@@ -10,6 +10,7 @@ from typing import Any
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_operator.children.overlay import Role
 from trainwright_operator.model.reading import amount, mapping, mappings, number, text
+from trainwright_operator.policies.backend import backend_of
 
 _BESIDE: tuple[Role, ...] = ("head", "submitter")
 DEFAULT_NAME = "nvidia.com/gpu"
@@ -23,7 +24,7 @@ def held(spec: Mapping[str, Any], resolved: Mapping[str, Any]) -> int:
     A backend with `backend.trainer` sizes `gpuResourceName` of its workers itself, and ignores it in `podTemplate`. The
     preprocess stage asks for no devices.
     """
-    backend = BACKENDS.get(text(mapping(spec, "backend").get("type")) or "local")
+    backend = BACKENDS.get(backend_of(spec, resolved))
     gangs = backend is not None and backend.sizes_workers
     sized = text(spec.get("gpuResourceName")) or DEFAULT_NAME
     workers, together = number(resolved.get("workers")) or 1, number(resolved.get("workersPerPod")) or 1

@@ -61,6 +61,21 @@ def test_a_good_job_is_accepted_without_a_word():
     assert (result.message, result.warnings) == ("", ())
 
 
+def test_a_missing_backend_stays_open_and_is_checked_as_ray():
+    spec = validate_job(job(backend={"trainer": {"num_workers": 2}})).spec
+    assert spec is not None
+    assert (spec.backend.is_open, spec.with_kuberay.backend.type) == (True, "ray")
+    wrong = {"processor": {"type": "modin"}, "trainer": {"use_gpu": True}}
+    assert message(backend=wrong, rayVersion="2.9.0").splitlines()[1:] == [
+        "  rayVersion              2.9.0 is too old: Ray asks for tokens from 2.52.0 on",
+        "  backend.processor.type  not built yet: modin (this version has dask, pandas)",
+    ]
+    assert "compile: acts with strategies ddp" in message(
+        backend={"trainer": {"num_workers": 2, "strategy": "deepspeed"}},
+        config={**JOB["spec"]["config"], "trainer": {"compile": True}},
+    )
+
+
 def test_what_the_server_writes_is_not_the_users_mistake():
     stored = copy.deepcopy(JOB)
     stored["metadata"].update(SERVER_WRITTEN)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from trainwright_api.checks.cluster import notes
 from trainwright_api.checks.load import Loaded, Options, canonical, digest, inspected, load, loads, redacted, text_of
 from trainwright_api.problems import Mistakes
 
@@ -128,6 +129,25 @@ def test_the_backend_of_the_command_line_holds_where_the_file_names_none() -> No
     data = {"dataset": "d", "config": SMALL, "backend": {"trainer": {"strategy": "fsdp"}}}
     assert read(data, backend="ray").job.spec.backend.strategy == "fsdp"
     assert read({"dataset": "d", "config": SMALL}, backend="ray").job.spec.backend.type == "ray"
+
+
+OPEN: dict[str, Any] = {"processor": {"type": "modin"}, "trainer": {"strategy": "fsdp", "num_workers": 4}}
+
+
+def test_a_missing_backend_is_local_on_this_machine_and_says_so() -> None:
+    loaded = read(resource(dataset="d", config=SMALL, backend=OPEN))
+    backend = loaded.job.spec.backend
+    assert (backend.type, backend.trainer.num_workers, loaded.declared.trainer.num_workers) == ("local", None, 4)
+    assert loaded.notices[0].startswith("backend.type is missing: local on this machine; backend.processor and")
+    assert inspected(json.dumps({"dataset": "d", "config": SMALL, "backend": OPEN}), "s").unbuilt == ()
+    assert notes(loaded)[0] == "on a cluster: backend.type is missing: ray if KubeRay is installed, else local"
+
+
+@pytest.mark.parametrize("name", ["local", "ray"])
+def test_the_command_line_completes_a_missing_backend(name: str) -> None:
+    loaded = read({"dataset": "d", "config": SMALL, "backend": OPEN}, backend=name)
+    workers = loaded.job.spec.backend.trainer.num_workers
+    assert (loaded.job.spec.backend.type, workers) == (name, 4 if name == "ray" else None)
 
 
 def test_the_hash_is_that_of_the_meaning() -> None:

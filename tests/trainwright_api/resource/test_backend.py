@@ -65,6 +65,25 @@ def test_the_default_strategy_is_the_first_of_the_table(backend: str) -> None:
     assert Backend.model_validate({"type": backend}).strategy == BACKENDS[backend].strategies[0]
 
 
+@pytest.mark.parametrize(
+    ("section", "is_open"),
+    [
+        ({"trainer": {"num_workers": 1}}, True),
+        ({"trainer": {"use_gpu": True}, "processor": {"type": "pandas"}}, True),
+        ({"trainer": {"resources_per_worker": {"GPU": 0.5}}}, True),
+        ({"trainer": {"num_workers": 1}, "type": "ray"}, False),
+        ({"trainer": {}}, False),
+    ],
+)
+def test_a_backend_is_open_if_workers_or_gpus_have_no_type(section: dict[str, Any], is_open: bool) -> None:
+    assert Backend.model_validate(section).is_open == is_open
+
+
+@pytest.mark.parametrize("trainer", [{"resources_per_worker": {"CPU": 2}}, {"use_gpu": False}])
+def test_without_a_type_a_trainer_that_asks_for_neither_does_not_act(trainer: dict[str, Any]) -> None:
+    assert "does not act with backend local" in refusals(trainer=trainer)["trainer"]
+
+
 def test_idle_sections_are_those_that_are_filled_and_do_not_act() -> None:
     given = {"processor": {"type": "dask"}, "trainer": {}, "loader": {"fully_executed": True}}
     assert idle_sections(given, "local") == ("processor",)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from trainwright_api.resource.status import Progress
+from trainwright_api.resource.status import Progress, TrainingJobStatus
 from trainwright_operator.children import read_child
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.plan import SITUATIONS, plan
@@ -523,6 +523,28 @@ def test_a_ray_job_waits_for_kuberay() -> None:
     cluster.kuberay = True
     cluster.settle()
     assert cluster.child.kind == "RayJob"
+
+
+@pytest.mark.parametrize(("kuberay", "chosen", "kind"), [(True, "ray", "RayJob"), (False, "local", "Job")])
+def test_a_missing_backend_is_chosen_once_for_all_attempts(kuberay: bool, chosen: str, kind: str) -> None:
+    open_backend = {"trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 3}}}
+    cluster = Cluster(spec={**SPEC, "backend": open_backend}, kuberay=kuberay)
+    cluster.settle()
+    (event,) = (event for event in cluster.events if event.reason == "BackendChosen")
+    assert event.message.startswith(f"backend {chosen}: the file names none")
+    cluster.kuberay = True
+    cluster.status = TrainingJobStatus()
+    cluster.settle()
+    cluster.ends(exit_code=1)
+    for _ in range(2):
+        cluster.settle()
+        cluster.wait(1000)
+    assert cluster.status.resolved is not None
+    assert (cluster.status.resolved.backend, cluster.status.attempt, cluster.child.kind) == (chosen, 2, kind)
+    assert cluster.status.resolved.workers == (2 if kuberay else 1)
+    if not kuberay:
+        (container,) = cluster.manifests[-1]["spec"]["template"]["spec"]["containers"]
+        assert container["resources"]["requests"] == {"cpu": "1"}
 
 
 def test_a_child_that_the_api_server_refuses_is_reported_and_tried_again() -> None:

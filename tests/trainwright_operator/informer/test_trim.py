@@ -60,6 +60,9 @@ def test_what_others_know_of_a_job_that_waits_for_room() -> None:
     assert strip_job(queued(completionTime=TIME)).waiting == Waiting(TIME, "u1", gang=True, trying=False)
     assert strip_job(queued(stage="preprocess")).waiting == Waiting(TIME, "u1", gang=False, trying=True)
     assert strip_job(queued(spec={"backend": {}})).waiting == Waiting(TIME, "u1", gang=False, trying=True)
+    chosen = queued(spec={"backend": {}})
+    chosen["status"]["resolved"] = {"backend": "ray"}
+    assert strip_job(chosen).waiting == Waiting(TIME, "u1", gang=True, trying=True)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,15 @@ def test_workers_are_those_of_the_file(read):
     assert len(job.notices) == 1
 
 
+def test_a_missing_backend_keeps_its_batch_in_a_pod_and_its_strategy_with_a_launcher(workplace):
+    backend = {"trainer": {"num_workers": 4, "strategy": "fsdp"}}
+    path = Path(workplace.job(lambda job: job.update(backend=backend)))
+    in_pod = read_job(None, path, Options(), pod=Pod(1, "train"))
+    assert (in_pod.workers, in_pod.spec.backend.type, in_pod.strategy_section) == (4, "local", None)
+    launched = read_job(None, path, Options(), world=2)
+    assert (launched.workers, launched.spec.backend.trainer.strategy, launched.notices) == (4, "fsdp", ())
+
+
 def test_what_is_written_again_holds_no_secret(read):
     job = read()
     assert job.written() == job.text

@@ -104,15 +104,27 @@ class Job:
 
 
 def read_job(
-    task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None, world: int = 1
+    task: str | None,
+    path: Path,
+    options: Options,
+    text: str | None = None,
+    pod: Pod | None = None,
+    world: int | None = None,
 ) -> Job:
     """Read, check and resolve a file, or `text` in place of its content. Raises `Mistakes`.
 
-    `world`: the processes that a launcher has started, which are the workers of a file that gives no number.
+    `world`: the processes that a launcher has started, which are the workers of a file that gives no number. None: no
+    launcher.
     """
     text = load.text_of(path) if text is None else text
     over = Over(
-        options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed, options.lenient
+        dataset=options.dataset,
+        backend=options.backend,
+        task=task,
+        model=_model(task, path.stem, text, options),
+        seed=options.seed,
+        lenient=options.lenient,
+        keeps_open=world is not None,
     )
     loaded = _accepted(load.inspected(text, path.name, options=over))
     spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
@@ -134,7 +146,7 @@ def read_job(
         output=output,
         model=place,
         keys=keys,
-        workers=given or _workers(loaded.declared, world),
+        workers=given or _workers(loaded.declared, world or 1),
         text=_current_text(loaded),
         notices=(
             *(*loaded.notices, *_idle_search(spec), *_in_one_process(spec, pod)),
