@@ -26,6 +26,25 @@ MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
 NAMESPACE = "trainwright"
 PERMISSIONS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 ACCOUNT = "system:serviceaccount:trainwright:trainwright-operator"
+WORKLOADS: Mapping[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "workloads.kueue.x-k8s.io"},
+    "spec": {
+        "group": "kueue.x-k8s.io",
+        "names": {"kind": "Workload", "plural": "workloads"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1beta2",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+"""Without its schema, which is a megabyte."""
 QUICK = {
     "TRAINWRIGHT_BACKOFF_BASE": "0.05",
     "TRAINWRIGHT_RETRY_BASE": "0.05",
@@ -56,7 +75,9 @@ class Installed:
 
 @contextmanager
 def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) -> Iterator[Installed]:
-    """The namespaces must exist."""
+    """The namespaces must exist. The definition of Kueue's Workload is installed, because the operator watches it."""
+    apply(cluster, WORKLOADS)
+    cluster.kubectl("wait", "--for=condition=Established", f"crd/{WORKLOADS['metadata']['name']}", "--timeout=60s")
     apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
     account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
     addresses = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}

@@ -62,6 +62,8 @@ class Cluster:
     waiting: tuple[Waiting, ...] = ()
     others_stopping: bool = False
     others: Held = field(default_factory=Held)
+    queued: dict[str, str] = field(default_factory=dict)
+    """What Kueue's Workload of a child waits for, by the uid of the child."""
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
@@ -94,6 +96,7 @@ class Cluster:
             waiting=self.waiting,
             others_stopping=self.others_stopping,
             others=self.others,
+            queued=self.queued,
         )
         return replace(snapshot, **answers)
 

@@ -77,6 +77,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [ray.io]
   resources: [rayclusters]
   verbs: [get]
+# What a child in a queue of Kueue waits for.
+- apiGroups: [kueue.x-k8s.io]
+  resources: [workloads]
+  verbs: [list, watch]
 # Objects that all children of a job share. get: to read the owner of an existing object with that name.
 - apiGroups: [""]
   resources: [configmaps, services]

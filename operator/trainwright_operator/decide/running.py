@@ -12,7 +12,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.policies import deadlines, pod_draining, start
-from trainwright_operator.policies.display import phase, waiting
+from trainwright_operator.policies.display import phase, waiting, with_queue
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, reported_outcome
 
 
@@ -57,7 +57,8 @@ def requeued(context: Context) -> Plan | None:
     attempt, child = context.running
     if child.state != "suspended" or attempt.start_time is None:
         return None
-    return close(context, attempt, Ending("preempted", "Requeued", f"{child.name} was sent back to its queue"), child)
+    words = with_queue(f"{child.name} was sent back to its queue", child, context.snapshot)
+    return close(context, attempt, Ending("preempted", "Requeued", words), child)
 
 
 def out_of_time(context: Context) -> Plan | None:
@@ -151,7 +152,7 @@ def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datet
     if runs:
         builder.set(requeues=None)
     else:
-        reason, words = waiting(child, context.snapshot.pods)
+        reason, words = waiting(child, context.snapshot)
         conditions.waits(builder, reason, words)
         builder.set(message=conditions.line(words) or None)
     leaves = pod_draining.next_check(context.pods_of(attempt), 0.0)

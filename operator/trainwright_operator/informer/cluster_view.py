@@ -14,6 +14,7 @@ from trainwright_operator.informer.owners import Owners
 from trainwright_operator.informer.reflector import Reflector
 from trainwright_operator.informer.store import Key, Store
 from trainwright_operator.informer.trim import StoredJob, read_job, strip_node
+from trainwright_operator.informer.workload import Workload, read_workload
 from trainwright_operator.kube import resources
 from trainwright_operator.kube.client import Client
 from trainwright_operator.model.names import JOB_UID
@@ -55,6 +56,9 @@ class ClusterView:
         self._node_list = Reflector(
             client, resources.NODES, Store(strip_node, _nobody, self._node_changed), settings, clock
         )
+        self._workloads = Reflector(
+            client, resources.WORKLOADS, Store(read_workload, _child_uid, self._workload_changed), settings, clock
+        )
         self._clusterwide = settings.clusterwide
         self._limits_namespaces = settings.policy.limits_namespaces
 
@@ -66,6 +70,8 @@ class ClusterView:
     async def run(self) -> None:
         """Watch everything except the TrainingJobs, until cancelled. Any other end is a bug."""
         async with asyncio.TaskGroup() as group:
+            # No decision needs a Workload, so neither `synced` nor `last_seen` waits for Kueue's API.
+            group.create_task(self._workloads.run())
             for reflector in self._reflectors:
                 group.create_task(reflector.run())
 
@@ -96,8 +102,10 @@ class ClusterView:
                 await self.owners.follow(pod)
 
     def snapshot(self, job: Job) -> Snapshot:
+        children = tuple(self._children_of(job))
         return Snapshot(
-            children=tuple(self._children_of(job)),
+            children=children,
+            queued={child.uid: words for child in children if (words := self._queued(child))},
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
             waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
@@ -126,6 +134,11 @@ class ClusterView:
             for (namespace, _), child in reflector.store.owned_by(job.uid):
                 if namespace == job.namespace:
                     yield child
+
+    def _queued(self, child: Child) -> str:
+        """Return what the child's Workload waits for, as text."""
+        of_child = self._workloads.store.owned_by(child.uid)
+        return next((one.words for (namespace, _), one in of_child if namespace == child.namespace), "")
 
     def _pods_of(self, job: Job) -> Iterator[Pod]:
         for (namespace, _), pod in self._pods.store.owned_by(job.uid):
@@ -181,6 +194,16 @@ class ClusterView:
         for key, _ in self.jobs.store.owned_by(uid):
             self._on_change(key)
 
+    def _workload_changed(self, key: Key, old: Workload | None, new: Workload | None) -> None:
+        """Wake the job of the child that owns the Workload."""
+        one = new or old
+        reflector = self._children.get(one.kind) if one is not None else None
+        if one is None or reflector is None:
+            return
+        child = reflector.store.get((key[0], one.child))
+        if child is not None and child.uid == one.child_uid:
+            self._wake(child.job_uid)
+
     def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
         """Wake jobs with pods on a lost node."""
         self._nodes = None
@@ -191,6 +214,10 @@ class ClusterView:
 
 def _job_uid(part: Child | Pod) -> str:
     return part.job_uid
+
+
+def _child_uid(workload: Workload) -> str:
+    return workload.child_uid
 
 
 def _nobody(node: Node) -> str:  # noqa: ARG001

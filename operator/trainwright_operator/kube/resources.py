@@ -40,6 +40,8 @@ SECRETS = Resource("Secret", "", "v1", "secrets")
 SERVICES = Resource("Service", "", "v1", "services")
 NETWORK_POLICIES = Resource("NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies")
 EVENTS = Resource("Event", "events.k8s.io", "v1", "events")
+WORKLOADS = Resource("Workload", "kueue.x-k8s.io", "v1beta2", "workloads")
+"""Kueue's, from its version 0.15 on."""
 LEASES = Resource("Lease", "coordination.k8s.io", "v1", "leases")
 TOKEN_REVIEWS = Resource("TokenReview", "authentication.k8s.io", "v1", "tokenreviews", namespaced=False)
 WEBHOOKS = Resource(
@@ -62,6 +64,7 @@ ALL = (
     SERVICES,
     NETWORK_POLICIES,
     EVENTS,
+    WORKLOADS,
     LEASES,
     TOKEN_REVIEWS,
     WEBHOOKS,

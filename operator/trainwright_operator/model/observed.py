@@ -210,5 +210,7 @@ class Snapshot:
     """By node: the amount of the job's GPU resource that the pods on the node request."""
     missing_kinds: frozenset[str] = frozenset()
     """The kinds of children that the API server does not know."""
+    queued: Mapping[str, str] = field(default_factory=dict)
+    """By the uid of a child that Kueue manages: what its Workload waits for. It is for display and decides nothing."""
     refused: str = ""
     """The reason, in one line, for which the API server has just rejected an object of the last plan."""

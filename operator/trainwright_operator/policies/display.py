@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_api.resource.status import Phase, TrainingJobStatus
-from trainwright_operator.model.observed import Child, Pod, of_child
+from trainwright_operator.model.observed import Child, Snapshot, of_child
 from trainwright_operator.model.status_builder import condition_of, end_of
 
 _OF_A_REASON: dict[str, Phase] = {
@@ -30,11 +30,12 @@ def phase(status: TrainingJobStatus) -> Phase:
     return "Invalid" if refused else "Pending"
 
 
-def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
+def waiting(child: Child, snapshot: Snapshot) -> tuple[str, str]:
     """Return the reason, Queued or Starting, and a one-line message."""
+    pods = snapshot.pods
     own = [pod for pod in of_child(pods, child.attempt, child.stage) if not pod.ended]
     if child.state == "suspended":
-        return "Queued", f"{child.kind} {child.name} waits in its queue"
+        return "Queued", with_queue(f"{child.kind} {child.name} waits in its queue", child, snapshot)
     without_room = next((pod for pod in own if pod.unschedulable), None)
     if without_room is not None:
         return "Queued", f"pods wait for room: {without_room.unschedulable}"
@@ -42,6 +43,12 @@ def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
     if held_up is not None:
         return "Starting", f"pod {held_up.name}: {held_up.waiting}"
     return "Starting", being_started(child.kind, child.name)
+
+
+def with_queue(words: str, child: Child, snapshot: Snapshot) -> str:
+    """Add the text of the conditions of the child's Workload, if Kueue has written any."""
+    told = snapshot.queued.get(child.uid)
+    return f"{words}: {told}" if told else words
 
 
 def being_started(kind: str, name: str) -> str:

@@ -454,12 +454,19 @@ def test_kueue_holds_a_child_in_its_queue() -> None:
     cluster.settle()
     cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
     cluster.settle()
-    assert cluster.status.phase == "Queued"
+    child = cluster.child
+    assert (cluster.status.phase, cluster.status.message) == ("Queued", f"Job {child.name} waits in its queue")
+    cluster.queued[child.uid] = "insufficient quota for cpu"
+    cluster.settle()
+    assert cluster.status.message == f"Job {child.name} waits in its queue: insufficient quota for cpu"
     cluster.starts()
     cluster.settle()
-    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.children[child.name] = replace(cluster.child, state="suspended")
+    cluster.queued[child.uid] = "Preempted to accommodate another workload"
     cluster.settle()
     assert (cluster.status.attempt, cluster.status.preemptions, cluster.status.retries) == (2, 1, None)
+    ended = (cluster.status.attempts or [])[0]
+    assert ended.message == f"{child.name} was sent back to its queue: Preempted to accommodate another workload"
 
 
 def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:

@@ -35,6 +35,7 @@ class ViewedCluster:
     def __init__(self) -> None:
         self.objects: defaultdict[str, list[Json]] = defaultdict(list)
         self.missing: set[str] = set()
+        self.forbidden: set[str] = set()
         self.asked: list[tuple[str, str | None, str]] = []
         self.woken: list[tuple[str, str]] = []
         self.version = 100
@@ -58,6 +59,8 @@ class ViewedCluster:
         self.asked.append((resource.kind, namespace, selector))
         if resource.kind in self.missing:
             raise ApiError(404, "NotFound", "no such resource")
+        if resource.kind in self.forbidden:
+            raise ApiError(403, "Forbidden", "not yours")
         yield Page(self.objects[resource.kind], "100", True)
 
     async def watch(self, resource: Resource, namespace: str | None = None, **_: Any) -> AsyncGenerator[Json, None]:  # noqa: ARG002
@@ -189,7 +192,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
         assert snapshot.missing_kinds == frozenset()
         assert view.last_seen() == START
         labelled = [(kind, None, JOB_UID) for kind in ("Job", "RayJob", "Pod")]
-        assert cluster.asked == [*labelled, ("Node", None, "")]
+        assert cluster.asked == [("Workload", None, ""), *labelled, ("Node", None, "")]
 
     mine = [child(attempt=2), child(attempt=1), child("RayJob", attempt=3), pod("b"), pod("a")]
     others = [
@@ -248,6 +251,45 @@ def test_what_a_job_has_started_wakes_it(part: Json) -> None:
         assert await cluster.send("DELETED", part) == flights
 
     run_scenario(scenario, cluster_of(training_job(), training_job("other", OTHER)))
+
+
+def workload(owner: Json, message: str) -> Json:
+    metadata = {"namespace": "team", "name": "job-flights", "uid": "uid-of-workload", "resourceVersion": "9"}
+    owners = owned_by(owner["kind"], owner["metadata"]["name"], owner["metadata"]["uid"])
+    pending = {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": message}
+    return {
+        "kind": "Workload",
+        "metadata": {**metadata, "ownerReferences": owners},
+        "status": {"conditions": [pending] if message else []},
+    }
+
+
+@pytest.mark.parametrize("kind", ["Job", "RayJob"])
+def test_a_job_sees_what_the_workload_of_its_child_waits_for(kind: str) -> None:
+    made = child(kind)
+
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
+        flights, uid = [("team", "flights")], made["metadata"]["uid"]
+        assert view.snapshot(seen(view)).queued == {uid: "no quota"}
+        assert await cluster.send("MODIFIED", workload(made, "1 more needed")) == flights
+        assert view.snapshot(seen(view)).queued == {uid: "1 more needed"}
+        assert await cluster.send("MODIFIED", workload(child(kind, OTHER), "no quota")) == []
+        assert await cluster.send("MODIFIED", workload(made, "no quota")) == flights
+        assert await cluster.send("MODIFIED", workload(made, "")) == flights
+        assert view.snapshot(seen(view)).queued == {}
+
+    run_scenario(scenario, cluster_of(training_job(), made, workload(made, "no quota")))
+
+
+@pytest.mark.parametrize("trouble", ["missing", "forbidden"])
+def test_no_job_waits_for_the_api_of_kueue(trouble: str) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
+        assert view.synced
+        assert view.snapshot(seen(view)).missing_kinds == frozenset()
+
+    cluster = cluster_of(training_job())
+    getattr(cluster, trouble).add("Workload")
+    run_scenario(scenario, cluster)
 
 
 def taken(name: str, attempt: int, **labels: str) -> Json:
@@ -421,7 +463,7 @@ def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
         assert view.synced
         assert view.snapshot(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
-            (kind, namespace) for kind in ("Job", "RayJob", "Pod") for namespace in ("team", "two")
+            (kind, namespace) for kind in ("Workload", "Job", "RayJob", "Pod") for namespace in ("team", "two")
         }
 
     run_scenario(scenario, cluster_of(training_job()), Settings(namespaces=("team", "two")))
