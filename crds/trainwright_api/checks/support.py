@@ -92,12 +92,14 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 """The built words by the noun of a choice, or by the part of the noun before " of ". Other choices are fully built."""
 
-REMOVED = {
+_PBT = "its trials change their parameters while they train, and no job.yaml repeats that"
+REASONS = {
     **{f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")},
+    **{f"scheduler.{word}": _PBT for word in ("pbt", "pbt_replay", "pb2")},
     "encoder of a text feature.transformer_xl": "the library transformers has removed it",
     "encoder of a text feature.flaubert": "the library transformers fails with its pre_norm",
 }
-"""Words of a choice that cannot be built any more, with the reason, by the noun of the choice and the word."""
+"""Why words of a choice are not built, by the noun of the choice and the word."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,

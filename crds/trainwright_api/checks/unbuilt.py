@@ -100,7 +100,7 @@ class _Walk:
         if word not in built:
             if given is not None:
                 where = (*at, choice.key) if isinstance(value, Mapping) else at
-                yield where, _line(word, built, support.REMOVED.get(f"{choice.noun}.{word}", ""))
+                yield where, _line(word, built, support.REASONS.get(f"{choice.noun}.{word}", ""))
         elif isinstance(value, Mapping):
             yield from self.section(choice.section(word), value, at)
 
