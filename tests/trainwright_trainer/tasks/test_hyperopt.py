@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from trainwright_trainer.search import setting
 
 RATE = {"space": "choice", "categories": [0.001, 0.01]}
 SEARCH = {"output_feature": "late", "metric": "loss", "parameters": {"trainer.learning_rate": RATE}}
@@ -26,6 +29,19 @@ def search(workplace: Any) -> Any:
     return new
 
 
+def program(workplace: Any, *arguments: str) -> str:
+    """The output of a command that starts Ray."""
+    command = [sys.executable, "-m", "trainwright_trainer", *arguments]
+    done = subprocess.run(command, cwd=workplace.folder, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def are_equal(*runs: Path) -> bool:
+    """True if the weights of the runs are the same, bit for bit."""
+    return len({(run / "model" / "weights.safetensors").read_bytes() for run in runs}) == 1
+
+
 def test_mistakes_are_lines_before_anything_starts(workplace, search):
     job = search(metric="los", parameters={"trainer.lerning_rate": RATE})
     lines = workplace.refused("hyperopt", job).splitlines()
@@ -41,6 +57,13 @@ def test_a_file_without_the_section_is_refused(workplace):
     )
 
 
+def test_a_missing_package_is_a_line_before_anything_starts(workplace, search, monkeypatch):
+    monkeypatch.setattr(setting, "find_spec", lambda _: None)
+    assert workplace.refused("hyperopt", search(search_alg="optuna")) == (
+        "job.yaml: config.hyperopt.search_alg.type: optuna is not installed here: pip install 'trainwright[hyperopt]'"
+    )
+
+
 def test_a_folder_without_a_search_has_none_to_go_on_with(workplace, search):
     assert "holds no search to go on with" in workplace.refused("hyperopt", search(), "--resume")
 
@@ -50,8 +73,7 @@ def test_train_ignores_the_section_with_one_line(workplace, search):
     out = workplace.done("train", search(search_alg="ax"), "--output", "with").out
     assert "job.yaml: config.hyperopt does not act with task train: trainwright hyperopt searches" in out
     assert "hyperopt" not in plain.out
-    weights = [(workplace.folder / name / "model/weights.safetensors").read_bytes() for name in ("plain", "with")]
-    assert weights[0] == weights[1]
+    assert are_equal(workplace.folder / "plain", workplace.folder / "with")
 
 
 def test_a_run_in_the_folder_is_refused(workplace, search):
@@ -68,10 +90,7 @@ def test_the_best_trial_is_the_model_and_a_trial_that_fails_stops_nothing(workpl
         "combiner.num_steps": {"space": "choice", "categories": [2]},
     }
     job = search(parameters=parameters, eval_split="test", executor={"num_samples": 1, "max_concurrent_trials": 1})
-    command = [sys.executable, "-m", "trainwright_trainer", "hyperopt", job, "--json"]
-    done = subprocess.run(command, cwd=workplace.folder, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr + done.stdout
-    events = [json.loads(line) for line in done.stdout.splitlines()]
+    events = [json.loads(line) for line in program(workplace, "hyperopt", job, "--json").splitlines()]
     ends = {event["trial"]: event for event in events if event["event"] == "trial" and event["state"] != "running"}
     assert ends["0001"]["line"].startswith("config.combiner.num_steps: unknown")
     assert (ends["0001"]["state"], ends["0002"]["state"], ends["0002"]["ended"]) == ("failed", "done", 2)
@@ -82,9 +101,22 @@ def test_the_best_trial_is_the_model_and_a_trial_that_fails_stops_nothing(workpl
     assert "Parallel coordinates" in (run / "report.html").read_text()
     alone = workplace.done("train", str(run / "trials/0002/job.yaml"), "--threads", "1", "--output", "alone")
     assert "done in" in alone.out
-    weights = [
-        path / "model" / "weights.safetensors" for path in (run, run / "trials/0002", workplace.folder / "alone")
-    ]
-    assert len({path.read_bytes() for path in weights}) == 1
+    assert are_equal(run, run / "trials/0002", workplace.folder / "alone")
     assert "the search is done" in workplace.run("hyperopt", job, "--resume").out
     assert workplace.done("evaluate", job).out
+
+
+@pytest.mark.slow
+def test_each_trial_is_a_gang_of_two_workers(workplace):
+    def change(job: dict[str, Any]) -> None:
+        job["config"]["hyperopt"] = {**SEARCH, "executor": {"num_samples": 2, "max_concurrent_trials": 1}}
+        job["backend"] = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 0.5}}}
+
+    program(workplace, "hyperopt", workplace.job(change), "--output", "out")
+    run = workplace.folder / "out"
+    for trial in ("0001", "0002"):
+        resolved = json.loads((run / "trials" / trial / "resolved.json").read_text())["resolved"]
+        assert (resolved["backend"], resolved["workers"]) == ("ray", 2)
+    best = json.loads((run / "hyperopt.json").read_text())["best"]["folder"]
+    program(workplace, "train", f"out/{best}/job.yaml", "--output", "alone")
+    assert are_equal(run, run / best, workplace.folder / "alone")
