@@ -24,6 +24,16 @@ def test_a_logarithmic_scale_gives_decades_the_same_room() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
+    [(0.0003, 0.004, [0.0005, 0.001, 0.002]), (0.9, 11, [1, 10]), (2.1, 4.2, [2.5, 3, 3.5, 4])],
+)
+def test_a_logarithmic_scale_of_few_decades_has_ticks_between_them(
+    low: float, high: float, expected: list[float]
+) -> None:
+    assert Scale(low, high, 0, 1, log=True).ticks() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
     [
         (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
         (0.402, 0.61, [0.45, 0.5, 0.55, 0.6]),

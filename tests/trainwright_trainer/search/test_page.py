@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.search import figures
 from trainwright_trainer.search.page import SearchReport, render
@@ -11,7 +13,9 @@ from trainwright_trainer.search.page import SearchReport, render
 
 def report(objective, trials, rounds=None):
     job = "metadata:\n  name: job-0002\n"
-    return SearchReport("job <1>", objective, trials, 12.5, rounds or {}, job, {"roc_auc": 0.625}, {"torch": "2"})
+    return SearchReport(
+        "job <1>", objective, trials, ("rate",), 12.5, rounds or {}, job, {"roc_auc": 0.625}, {"torch": "2"}
+    )
 
 
 def rounds_of(*values):
@@ -64,3 +68,16 @@ def test_a_much_worse_score_is_moved_to_the_edge(objective):
     assert shown[:3] == [0.90, 0.91, 0.92]
     assert 0.8 < shown[3] < 0.9
     assert figures.shown_scores([0.5, 0.5], objective) == [0.5, 0.5]
+
+
+def test_a_logarithmic_space_has_a_logarithmic_axis(objective, trial):
+    trials = [trial(f"{n:04d}", [n / 10], rate=rate) for n, rate in enumerate((0.001, 0.01, 0.1), 1)]
+
+    def heights(*logarithmic):
+        lines = re.findall(r'd="M([^"]*)"', figures.parallel(trials, objective, trials[:1], logarithmic))
+        return sorted({float(re.findall(r"[\d.]+", line)[1]) for line in lines})
+
+    low, middle, high = heights("rate")
+    assert middle - low == pytest.approx(high - middle, abs=0.2)
+    low, middle, high = heights()
+    assert middle - low > 5 * (high - middle)

@@ -80,6 +80,11 @@ def _decimals(ticks: Sequence[float]) -> int:
 
 
 def _decades(low: float, high: float, wanted: int) -> list[float]:
+    """Powers of ten; with less than two of them, also their multiples of 2 and 5, or the steps of a linear axis."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
-    stride = max(1, math.ceil((last - first + 1) / wanted))
-    return [10.0**exponent for exponent in range(first, last + 1, stride)]
+    if last > first:
+        stride = max(1, math.ceil((last - first + 1) / wanted))
+        return [10.0**exponent for exponent in range(first, last + 1, stride)]
+    multiples = [factor * 10.0**power for power in range(first - 1, last + 1) for factor in (1, 2, 5)]
+    inside = [tick for tick in multiples if low <= tick <= high]
+    return inside if len(inside) > 1 else steps(low, high, wanted)

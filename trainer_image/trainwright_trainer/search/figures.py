@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -54,11 +54,16 @@ def over_time(trials: Sequence[Trial], objective: Objective) -> Markup:
     )
 
 
-def parallel(trials: Sequence[Trial], objective: Objective, best: Sequence[Trial]) -> Markup:
-    """One line for each trial through its values and its score. The lines of `best` are on top, in colour."""
+def parallel(
+    trials: Sequence[Trial], objective: Objective, best: Sequence[Trial], logarithmic: Collection[str]
+) -> Markup:
+    """One line for each trial through its values and its score. The lines of `best` are on top, in colour.
+
+    `logarithmic`: the parameters whose search space is logarithmic.
+    """
     known = [trial for trial in trials if math.isfinite(trial.score)]
     names = list(known[0].values)
-    scales = [_scale([trial.values.get(name) for trial in known]) for name in names]
+    scales = [_scale([trial.values.get(name) for trial in known], log=name in logarithmic) for name in names]
     drawn = shown_scores([trial.score for trial in known], objective)
     score = fitted(drawn, _BOTTOM, _TOP)
     at = [_EDGE + _AXIS * position for position in range(len(names) + 1)]
@@ -109,13 +114,17 @@ Place = Callable[[Any], float]
 Ticks = Sequence[tuple[float, str]]
 
 
-def _scale(values: Sequence[Any]) -> tuple[Place, Ticks]:
-    """The height of each value: of numbers on a scale, of other values by their order of appearance."""
+def _scale(values: Sequence[Any], *, log: bool) -> tuple[Place, Ticks]:
+    """The height of each value: of numbers on a scale, of other values by their order of appearance.
+
+    Numbers from a space that is not logarithmic are on a logarithmic scale too if they span decades.
+    """
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        scale = fitted(values, _BOTTOM, _TOP)
-        ticks = scale.ticks()
-        if not scale.log and all(isinstance(value, int) for value in values):
-            ticks = whole_steps(scale.low, scale.high, 5)
+        scale = fitted(values, _BOTTOM, _TOP, log=(log and min(values) > 0) or None)  # a given point may be 0
+        if scale.log:
+            return scale, [(scale(tick), tick_label(tick, [tick])) for tick in scale.ticks()]
+        are_whole = all(isinstance(value, int) for value in values)
+        ticks = whole_steps(scale.low, scale.high, 5) if are_whole else scale.ticks()
         return scale, [(scale(tick), tick_label(tick, ticks)) for tick in ticks]
     shown = [words.value(value) for value in values]
     distinct = list(dict.fromkeys(shown))

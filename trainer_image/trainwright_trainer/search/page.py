@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +23,13 @@ MOST_ROWS = 200
 
 @dataclass(frozen=True)
 class SearchReport:
-    """`rounds`: the evaluation rounds of the best trials, by trial; `job`: job.yaml of the best one."""
+    """`logarithmic`: the parameters with a logarithmic space; `rounds`: the evaluation rounds of the best trials, by
+    trial; `job`: job.yaml of the best one."""
 
     name: str
     objective: Objective
     trials: Sequence[Trial]
+    logarithmic: Collection[str]
     seconds: float
     rounds: Mapping[str, Sequence[Evaluated]]
     job: str
@@ -48,7 +50,7 @@ def render(data: SearchReport) -> str:
         ),
         _figure_section(
             "Parallel coordinates",
-            figures.parallel(data.trials, data.objective, order[: _coloured(len(order))]),
+            figures.parallel(data.trials, data.objective, order[: _coloured(len(order))], data.logarithmic),
             "A line is a trial, from its values to its score. "
             f"{formats.counted(_coloured(len(order)), 'best trial').capitalize()} in colour.",
         ),

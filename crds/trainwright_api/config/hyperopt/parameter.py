@@ -27,6 +27,11 @@ class Parameter(Section):
         """Return values that stand for all: a field that accepts them accepts every value of the space."""
         raise NotImplementedError
 
+    @property
+    def is_logarithmic(self) -> bool:
+        """True if the values are distributed on a logarithmic scale."""
+        return "base" in type(self).model_fields
+
 
 class ChoiceParameter(Parameter):
     """A random choice from a list."""
@@ -184,7 +189,7 @@ def mistakes_of_scale(parameter: Parameter) -> Iterator[InitErrorDetails]:
     """Yield the mistakes of a logarithmic or a stepped scale: a bound that it does not contain, a missing step."""
     fields = type(parameter).model_fields
     lower = getattr(parameter, "lower", None)
-    if "base" in fields and lower is not None and lower <= 0:
+    if parameter.is_logarithmic and lower is not None and lower <= 0:
         yield relation(f"lower {lower:g} has no logarithm: expected a number above 0", "lower", found=lower)
     if "q" not in fields:
         return

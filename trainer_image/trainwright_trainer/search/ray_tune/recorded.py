@@ -17,6 +17,7 @@ from ray.tune.search.searcher import Searcher
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.ray_tune.hooks import Unsaved
 from trainwright_trainer.search.ray_tune.searchers import METRIC
 from trainwright_trainer.search.trials import Trial
 
@@ -25,7 +26,7 @@ _BEGIN, _END = 0, -1
 _FAILED = ("mistake", "environment", "crash")
 
 
-class RecordedSearcher(Searcher):
+class RecordedSearcher(Unsaved, Searcher):
     """`decode`: the values of a suggestion; `end_of`: how a trial's process ended; `most`: the number of trials.
 
     `saw` is called with a trial and the number of each round that Tune gets, also again.
@@ -92,10 +93,6 @@ class RecordedSearcher(Searcher):
 
     def save(self, checkpoint_path: str) -> None:
         """Does nothing: the state is in the log."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Tune saves its settings. Nothing reads them."""
-        return {}
 
     def _given(self, trial_id: str, trial: Trial) -> dict[str, Any]:
         """The configuration of Tune's trial. `known`: the scores of a trial that has ended, which it reports again."""

@@ -12,14 +12,13 @@ from ray.tune.search.searcher import Searcher
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.config.hyperopt.parameter import GridSearchParameter
 from trainwright_api.config.hyperopt.search import BasicVariantSearch, OptunaSearch
-from trainwright_api.problems import Mistakes
 from trainwright_trainer.search.ray_tune.spaces import Parameters, domains, encoded, keys
 
 METRIC = "score"
 
 
 def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
-    """The search algorithm of a config. Raises `Mistakes` if its package is missing."""
+    """The search algorithm of a config. `check_package` has found its package."""
     section: Any = search.search_alg
     parameters: Any = search.parameters
     points = [encoded(parameters, point) for point in section.points_to_evaluate or ()]
@@ -31,12 +30,9 @@ def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
 
 
 def _optuna(parameters: Parameters, points: list[dict[str, Any]], mode: str, seed: int) -> Searcher:
-    try:
-        import optuna
-        from ray.tune.search.optuna import OptunaSearch as Optuna
-    except ImportError:
-        line = "optuna is not installed: pip install 'trainwright[hyperopt]'"
-        raise Mistakes.one("config.hyperopt.search_alg.type", line) from None
+    import optuna
+    from ray.tune.search.optuna import OptunaSearch as Optuna
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     space = Optuna.convert_search_space(domains(parameters, steps_of_logs=False))
     # numpy takes seeds of 32 bits

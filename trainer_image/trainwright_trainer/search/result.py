@@ -1,0 +1,110 @@
+"""The result of a search: the best trial, its model as that of the job, the report, and the last lines."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from trainwright_api.config.hyperopt import HyperoptConfig
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Scores
+from trainwright_trainer.callbacks.history import History
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.job.options import Options
+from trainwright_trainer.job.versions import versions
+from trainwright_trainer.rundir import json_text, layout
+from trainwright_trainer.search import folder, page
+from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.objective import Objective, split_of
+from trainwright_trainer.search.trial_run import TrialSetting, history
+from trainwright_trainer.search.trials import Trial, ranked
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.location import Place
+
+
+def best_of(trials: Sequence[Trial], objective: Objective) -> Trial:
+    """The best trial. Raises the most frequent failure if no trial has a score."""
+    best = next(iter(ranked(trials, objective)), None)
+    if best is not None:
+        return best
+    lines = Counter(trial.end.line for trial in trials if trial.end is not None and trial.end.line)
+    if not lines:
+        raise Mistakes.one("config.hyperopt.executor.time_budget_s", "it is over before a trial has a score: raise it")
+    line, count = lines.most_common(1)[0]
+    text = f"all {formats.counted(len(trials), 'trial')} failed, {count} of them with: {line}"
+    is_mistake = all(trial.end.mistake for trial in trials if trial.end is not None)
+    raise Mistakes.one("", text) if is_mistake else EnvironmentFailure(text)
+
+
+def write_result(
+    name: str, config: HyperoptConfig, storage: Storage, log: SearchLog, setting: TrialSetting, best: Trial
+) -> None:
+    """Write the model and the report of the search. The result comes last: with it, the search is done."""
+    folder.copy_model(storage, setting.storage(best.id))
+    storage.write(layout.REPORT, [page.render(_report(name, config, log, setting, best)).encode()])
+    folder.write_result(storage, log.trials, setting.objective, best, config.executor.model_dump())
+
+
+def _report(name: str, config: HyperoptConfig, log: SearchLog, setting: TrialSetting, best: Trial) -> page.SearchReport:
+    first = ranked(log.trials, setting.objective)[: page.BEST]
+    histories = {trial.id: history(setting.storage(trial.id)) for trial in first}
+    end = histories[best.id]["end"]
+    return page.SearchReport(
+        name=name,
+        objective=setting.objective,
+        trials=log.trials,
+        logarithmic=frozenset(key for key, parameter in config.parameters.items() if parameter.is_logarithmic),
+        seconds=log.seconds,
+        rounds={trial: History.from_json(content).rounds for trial, content in histories.items()},
+        job=setting.storage(best.id).read(layout.JOB).decode(),
+        test=end["test"].get(setting.objective.feature, {}) if end else {},
+        versions=versions(),
+    )
+
+
+def summary_line(config: HyperoptConfig, log: SearchLog, setting: TrialSetting, best: Trial) -> str:
+    objective, output = setting.objective, setting.output
+    scores = [trial.score for trial in ranked(log.trials, objective)]
+    worst = f"(the worst trial: {formats.score(scores[-1])})"
+    span = f"{formats.score(scores[0])} {worst}{_evaluated(config, setting, best)}"
+    where = f"model {output / 'model'} · report {output / layout.REPORT}"
+    return f"done in {formats.duration(log.seconds)} · best trial {best.id}: {objective.name} {span} · {where}"
+
+
+def command_of_best(setting: TrialSetting, best: Trial) -> str:
+    """The command that trains the best trial alone. The last bits of its weights depend on the number of threads."""
+    words = ["trainwright", "train", str(setting.place(best.id) / layout.JOB)]
+    if setting.backend == "local":
+        resolved = json_text.parse(setting.storage(best.id).read(layout.RESOLVED))["resolved"]
+        words += [] if resolved["threads"] is None else ["--threads", str(resolved["threads"])]
+    return f"to train the best trial alone, to the same weights: {shlex.join(words)}"
+
+
+def test_scores(setting: TrialSetting, best: Trial) -> Scores:
+    end = history(setting.storage(best.id))["end"] or {}
+    found: Scores = end.get("test", {})
+    return found
+
+
+def command_to_go_on(path: Path, output: Place, options: Options) -> str:
+    """The command that goes on with a search that has been stopped."""
+    values = {name: getattr(options, name) for name in ("dataset", "backend", "seed", "threads")}
+    given = [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
+    return shlex.join(["trainwright", "hyperopt", str(path), *given, "--output", str(output), "--resume"])
+
+
+def _evaluated(config: HyperoptConfig, setting: TrialSetting, best: Trial) -> str:
+    """The score of the best trial on `eval_split`, if that is another split than the search's."""
+    found = replace(setting.objective, split=split_of(config.eval_split))
+    if found.split == setting.objective.split:
+        return ""
+    content = history(setting.storage(best.id))
+    if found.split == "test":
+        score = found.of_scores(content["end"]["test"])
+    else:
+        score = found.of_rounds(History.from_json(content).rounds)
+    return f", {found.split} {formats.score(score)}"
