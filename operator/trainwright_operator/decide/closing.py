@@ -12,7 +12,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
-from trainwright_operator.policies import deadlines, gpus, retry, start
+from trainwright_operator.policies import deadlines, retry, start
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.outcome import Ending, reported_outcome
 
@@ -106,10 +106,8 @@ def _begun(context: Context, attempt: Attempt, child: Child | None, ended: datet
 def _add_gpus(context: Context, builder: StatusBuilder, attempt: Attempt, active: float) -> None:
     """Add the GPU-seconds of a stage that has GPUs."""
     resolved = builder.get("resolved")
-    if resolved is not None and not context.prepares(attempt):
-        known = resolved.model_dump(mode="json", by_alias=True, exclude_none=True)
-        if count := gpus.held(context.job.raw.get("spec") or {}, known):
-            _add(builder, "gpu_seconds", round(count * active))
+    if resolved is not None and not context.prepares(attempt) and (count := context.gpus_held(resolved)):
+        _add(builder, "gpu_seconds", round(count * active))
 
 
 def _add(builder: StatusBuilder, count: str, more: int) -> None:
@@ -126,7 +124,7 @@ def _complete(context: Context, builder: StatusBuilder, attempt: Attempt) -> Non
     words = _scores(posted)
     if model:
         words = f"{words}; model {model}" if words else f"model {model}"
-    elif _has_function(context) and posted is not None:
+    elif context.has_function and posted is not None:
         words = posted.message or ""
     builder.set(
         completion_time=times.written(context.now),
@@ -161,15 +159,8 @@ def _end_time(now: datetime, child: Child | None) -> datetime:
 
 
 def _default_model(context: Context, output: str | None) -> str | None:
-    task = (context.job.raw.get("spec") or {}).get("task", "train")
-    if _has_function(context):
-        return None
-    return f"{output}/model" if output and task in TRAINING else None
-
-
-def _has_function(context: Context) -> bool:
-    """True for a train function of the user, which has no model."""
-    return (context.job.raw.get("spec") or {}).get("entrypoint") is not None
+    trains = context.task in TRAINING and not context.has_function
+    return f"{output}/model" if output and trains else None
 
 
 def _scores(posted: PostedOutcome | None) -> str:

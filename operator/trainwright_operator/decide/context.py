@@ -20,6 +20,7 @@ from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.reading import mapping, text
 from trainwright_operator.model.record import read_back
 from trainwright_operator.model.status_builder import StatusBuilder, current
+from trainwright_operator.policies import gpus
 from trainwright_operator.policies.backend import backend_of, chosen, with_backend
 from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.policies.forbidden import refusal
@@ -71,7 +72,7 @@ class Context:
 
     @property
     def limits(self) -> Limits:
-        return Limits.of(self.job.raw.get("spec") or {})
+        return Limits.of(self._stored)
 
     @cached_property
     def spec(self) -> TrainingJobSpec:
@@ -98,8 +99,22 @@ class Context:
         return refusal(self.spec, self.settings.policy, self.settings.image, self.job.name, resolved)
 
     @property
+    def _stored(self) -> Mapping[str, Any]:
+        """The spec as it is stored. Unlike `spec` it is there for a job that another version would reject."""
+        return mapping(self.job.raw, "spec")
+
+    @property
     def task(self) -> str:
-        return (self.job.raw.get("spec") or {}).get("task") or "train"
+        return text(self._stored.get("task")) or "train"
+
+    @property
+    def has_function(self) -> bool:
+        """True for a train function of the user, which has no model."""
+        return self._stored.get("entrypoint") is not None
+
+    def gpus_held(self, resolved: Resolved) -> int:
+        """The GPUs of the whole job in the stage of its task."""
+        return gpus.held(self._stored, resolved.model_dump(mode="json", by_alias=True, exclude_none=True))
 
     def prepares(self, attempt: Attempt) -> bool:
         """True if the attempt is in the stage before the one of its task."""
@@ -133,12 +148,12 @@ class Context:
     @property
     def _section(self) -> Mapping[str, Any]:
         """The section `backend` as it is stored, which may be invalid."""
-        return mapping(self.job.raw, "spec", "backend")
+        return mapping(self._stored, "backend")
 
     @property
     def is_queued_by_kueue(self) -> bool:
         """True if Kueue decides when the job gets room."""
-        return bool((self.job.raw.get("spec") or {}).get("queueName"))
+        return bool(self._stored.get("queueName"))
 
     @property
     def changed(self) -> bool:
