@@ -11,6 +11,7 @@ from typing import Any
 from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.fit import on_workers
 from trainwright_trainer.backends.ray.messages import Message
+from trainwright_trainer.backends.ray.nodes import log_missing
 from trainwright_trainer.backends.ray.processors import check_processor, processor_of
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
@@ -42,6 +43,7 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
         with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, log=console.log) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)
             console.log(f"starting {counted(needs.workers, 'worker')}")
+            log_missing(needs, console.log)
             with recording_outcome(lambda: driver.attempt):
                 on_workers(needs, work, driver.worker_spec(), driver.on_message, stop)
                 return driver.result()

@@ -11,6 +11,7 @@ from trainwright_api.checks.entrypoint import score_attribute
 from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.function import FunctionSpec, KeptCheckpoints, run_function
 from trainwright_trainer.backends.ray.messages import Message
+from trainwright_trainer.backends.ray.nodes import log_missing
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import FunctionStarted, Listener, Reported
 from trainwright_trainer.callbacks.formats import counted, duration, score
@@ -47,6 +48,7 @@ def train_function(job: Job, storage: Storage, how: ExistingRun, console: Consol
             with recording_outcome(lambda: attempt, FUNCTION_DONE):
                 shared_files.write_job(attempt, job.written())
                 console.log(f"starting {counted(needs.workers, 'worker')}")
+                log_missing(needs, console.log)
                 driver = FunctionDriver(job, attempt, needs.workers, console)
                 early.close()
                 function = FunctionSpec(entrypoint, folders, job.options.threads)

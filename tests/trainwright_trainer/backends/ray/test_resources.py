@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.resource.backend import BackendTrainer
-from trainwright_trainer.backends.ray.resources import check_this_machine, needs_of
+from trainwright_trainer.backends.ray.resources import check_this_machine, missing_line, needs_of
 from trainwright_trainer.errors import EnvironmentFailure
 
 
@@ -28,6 +28,19 @@ def needs(workers=None, gpus=0.0, **section):
 def test_what_workers_need(found, workers, resources):
     assert (found.workers, dict(found.resources)) == (workers, resources)
     assert found.use_gpu == ("GPU" in resources)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "fitting"),
+    [
+        ([], 0),
+        ([{"CPU": 4.0, "slot": 0.2}, {"CPU": 1.0, "slot": 9.0}, {"GPU": 1.0}], 3),
+        ([{"CPU": 4.0, "slot": 0.3}, {"CPU": 1.0, "slot": 0.1}], None),
+    ],
+)
+def test_workers_that_find_no_node_are_counted(nodes, fitting):
+    line = missing_line(needs(4, resources_per_worker={"CPU": 1, "slot": 0.1}), nodes)
+    assert (line is None) if fitting is None else f"nodes for {fitting} of 4 workers (1 CPU, 0.1 slot each)" in line
 
 
 def test_the_cores_of_all_workers():

@@ -1,4 +1,4 @@
-"""Nodes that are draining.
+"""The nodes of the cluster: whether they can hold the workers, and those that are draining.
 
 `ray start` marks its node as draining when it receives SIGTERM, and runs on for a while: time for a checkpoint. Ray
 Train reads the same marks, but reports them to its workers in a barrier, which is too slow for a step.
@@ -6,14 +6,27 @@ Train reads the same marks, but reports them to its workers in a barrier, which 
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
+from typing import Any
 
 import ray
 from ray._private.state import state
 
+from trainwright_trainer.backends.ray.resources import WorkerResources, missing_line
+
 EVERY_SECONDS = 1.0
 STOP_REASON_OF_DRAIN = "SIGTERM"
 """The reason of the stop when the driver's own node is drained: only `ray start` has received the signal."""
+
+
+def log_missing(needs: WorkerResources, log: Callable[[str], None]) -> None:
+    """Log one line if the nodes of the cluster cannot hold all workers.
+
+    Ray Train asks the autoscaler for the workers by itself, and waits without a limit until all of them have room.
+    """
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    if line := missing_line(needs, (node["Resources"] for node in nodes if node["Alive"])):
+        log(line)
 
 
 class Nodes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trainwright_api.resource.backend import BackendTrainer, WorkerRange
@@ -45,6 +45,26 @@ def _within(asked: int | WorkerRange | None, room: int) -> int:
     if isinstance(asked, WorkerRange):
         return min(max(room, asked.min), asked.max)
     return max(1, room)
+
+
+def missing_line(needs: WorkerResources, nodes: Iterable[Mapping[str, float]]) -> str | None:
+    """The line about the workers that do not fit on the nodes of a cluster; None if all do. `nodes`: their resources.
+
+    The resources that other programs use count as free: they wait, and release theirs.
+    """
+    fitting = min(needs.workers, sum(_fitting(needs.resources, node) for node in nodes))
+    if fitting == needs.workers:
+        return None
+    each = ", ".join(f"{share:g} {name}" for name, share in needs.resources.items())
+    return (
+        f"the Ray cluster has nodes for {fitting:,} of {needs.workers:,} workers ({each} each): waiting until it has "
+        "grown; its autoscaler, if it has one, is asked for the rest"
+    )
+
+
+def _fitting(each: Mapping[str, float], node: Mapping[str, float]) -> float:
+    """The workers that fit on a node. A worker without resources fits any number of times."""
+    return min((math.floor(node.get(name, 0.0) / share + 1e-9) for name, share in each.items()), default=math.inf)
 
 
 def check_this_machine(needs: WorkerResources, gpus: float) -> None:
