@@ -89,6 +89,7 @@ class Prepared:
     `copies` is the number of copies of each row in the sample of the training part; None: one of each.
     `finish` waits until the cache is written, and returns notices of its failures; call it before the process ends.
     `cache_use`: the use of the cache, if the data are in one.
+    `encoded`: the columns before embeddings replaced some of them; None if these are all of `columns`.
     """
 
     dataset: str
@@ -103,6 +104,7 @@ class Prepared:
     finish: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False)
     copies: Copies | None = None
     cache_use: CacheUse | None = field(default=None, compare=False)
+    encoded: Columns | None = None
 
     @cached_property
     def valid(self) -> npt.NDArray[np.bool_]:
@@ -112,6 +114,10 @@ class Prepared:
     def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop) of one column."""
         return self.columns.part(name, start, stop)
+
+    def encoded_part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop) of one column as preprocessing has encoded it."""
+        return (self.encoded or self.columns).part(name, start, stop)
 
     def rows_of(self, part: int, start: int = 0, stop: int | None = None) -> npt.NDArray[np.int64]:
         """The numbers of the valid rows of a part, ascending, from `start` to below `stop`. A row of the training part

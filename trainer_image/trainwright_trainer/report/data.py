@@ -119,12 +119,13 @@ class Residuals:
 @dataclass(frozen=True)
 class WorstRow:
     """A row with a large loss. `row`: its number in the source, from 0. `values`: its raw values by column, as text;
-    None if the file was not read as far as this row."""
+    None if the file was not read as far as this row. `images`: its pictures by column, as data URIs."""
 
     row: int
     loss: float
     predicted: str
     values: Mapping[str, str] | None
+    images: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,7 @@ class FeatureSummary:
     role: str  # input, output
     facts: Mapping[str, str]  # "mean" → "12.3", "missing" → "1.2 %"
     distribution: Distribution | None = None
+    images: Sequence[str] = ()  # pictures of the first training rows, as data URIs
 
 
 @dataclass(frozen=True)

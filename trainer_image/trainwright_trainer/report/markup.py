@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-VOID = frozenset({"meta", "br", "hr"})
+VOID = frozenset({"meta", "br", "hr", "img"})
 
 
 class Markup(str):

@@ -9,6 +9,7 @@ from trainwright_trainer.report import bars, classifiers, grids, residual_plots,
 from trainwright_trainer.report.answer import scores_table
 from trainwright_trainer.report.data import ClassScores, OutputFigures, ReportData, WorstRow
 from trainwright_trainer.report.markup import Markup, element, join
+from trainwright_trainer.report.pictures import pictures
 from trainwright_trainer.report.tables import figure, section, table
 
 MOST_CLASSES = 30
@@ -100,7 +101,8 @@ def _card(one: WorstRow, target: Sequence[str], columns: Sequence[str]) -> Marku
         for name in columns[:MOST_COLUMNS]
         if name in values
     )
-    return element("article", head, answer, element("p", *facts), class_="card")
+    shown = pictures((f"{name} of row {one.row + 1:,}", uri) for name, uri in one.images.items())
+    return element("article", head, answer, shown, element("p", *facts), class_="card")
 
 
 def _by_importance(data: ReportData, of: OutputFigures) -> list[str]:

@@ -12,6 +12,7 @@ from trainwright_trainer.features.distribution import Frequencies, Histogram
 from trainwright_trainer.report import bars, curves, words
 from trainwright_trainer.report.data import FeatureSummary, ReportData
 from trainwright_trainer.report.markup import Markup, element
+from trainwright_trainer.report.pictures import pictures
 from trainwright_trainer.report.tables import figure, section
 
 # More would make the page too large to mail; the page says how many are left out.
@@ -92,9 +93,9 @@ def _card(feature: FeatureSummary) -> Markup:
         for name, value in feature.facts.items()
     )
     kind = element("span", f"{feature.type} {feature.role}", class_="kind")
-    return element(
-        "article", element("h3", feature.name, " ", kind), element("p", *facts), _distribution(feature), class_="card"
-    )
+    shown = pictures((f"{feature.name}, a training row", uri) for uri in feature.images)
+    head = element("h3", feature.name, " ", kind)
+    return element("article", head, element("p", *facts), shown, _distribution(feature), class_="card")
 
 
 def _distribution(feature: FeatureSummary) -> Markup | None:

@@ -91,7 +91,7 @@ def write_report(context: TrainContext, history: History, found: Answers, end: E
             history=history.rounds,
             ended=end,
             outputs=found.figures,
-            features=list(feature_summaries(context.config, data.statistics)),
+            features=list(feature_summaries(context.config, data.statistics, found.samples)),
             resolved=shared_files.read_resolved(context.attempt) or {},
             versions=versions(),
             importance=found.importance,
@@ -101,13 +101,16 @@ def write_report(context: TrainContext, history: History, found: Answers, end: E
     shared_files.write_report(context.attempt, [page.encode()])
 
 
-def feature_summaries(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> Iterator[FeatureSummary]:
-    """The summaries in the order of the config, inputs first."""
+def feature_summaries(
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], samples: Mapping[str, Sequence[str]]
+) -> Iterator[FeatureSummary]:
+    """The summaries in the order of the config, inputs first. `samples`: the pictures of image inputs."""
     for role, features in (("input", config.input_features), ("output", config.output_features)):
         for feature in features:
             if feature.name in statistics:
                 kind, known = FEATURES[feature.type], statistics[feature.name]
-                yield FeatureSummary(feature.name, feature.type, role, kind.facts(known), kind.distribution(known))
+                facts, shown = kind.facts(known), samples.get(feature.name, ())
+                yield FeatureSummary(feature.name, feature.type, role, facts, kind.distribution(known), shown)
 
 
 def result_of(context: TrainContext, fitted: TrainingResult, end: Ended) -> Result:

@@ -87,7 +87,7 @@ def with_embeddings(
         say(f"embeddings of {name!r}: {count(data.rows)} rows × {count(encoders.width(position))} numbers, {source}")
     for notice in work.finish(embedding_keys(statistics)):
         say(notice)
-    found = replace(data, columns=data.columns.replaced(columns), statistics=statistics)
+    found = replace(data, columns=data.columns.replaced(columns), statistics=statistics, encoded=data.columns)
     return found, encoders.weights() if ranks.rank == 0 else {}
 
 

@@ -97,7 +97,7 @@ def evaluation_of(
         history=(),
         ended=None,
         outputs=found.figures,
-        features=list(feature_summaries(saved.config, saved.statistics)),
+        features=list(feature_summaries(saved.config, saved.statistics, found.samples)),
         resolved={**about, "config": saved.config.model_dump(mode="json")},
         versions=versions(),
         part=part,

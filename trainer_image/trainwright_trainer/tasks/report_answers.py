@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.analysis.baselines import baselines
@@ -12,6 +12,7 @@ from trainwright_trainer.analysis.deadline import Deadline
 from trainwright_trainer.analysis.importance import importances
 from trainwright_trainer.analysis.intervals import intervals
 from trainwright_trainer.analysis.subject import Subject
+from trainwright_trainer.analysis.thumbnails import Thumbnails
 from trainwright_trainer.analysis.worst_rows import columns_of, worst_rows
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, VALIDATION
@@ -35,10 +36,11 @@ class Answering:
 
 @dataclass(frozen=True)
 class Answers:
-    """`figures`: those of the outputs, with intervals and worst rows."""
+    """`figures`: those of the outputs, with intervals and worst rows. `samples`: pictures of rows, by image input."""
 
     figures: Sequence[OutputFigures]
     importance: Importances | None
+    samples: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def answers(
@@ -51,15 +53,17 @@ def answers(
     """All answers that end in time. `data` opens the raw columns. `metrics` and `figures`: those of the test rows."""
     deadline = Deadline(answering.seconds, answering.stop)
     found = _with_intervals(subject, figures, deadline)
+    pictures = Thumbnails(subject.config, subject.data)
+    samples = {} if deadline.passed else pictures.samples()
     if not deadline.passed:
         try:
-            found = _with_worst_rows(subject, worst_rows(subject, data(), metrics.worst, deadline), found)
+            found = _with_worst_rows(subject, worst_rows(subject, data(), metrics.worst, deadline), found, pictures)
         except (Mistakes, EnvironmentFailure) as error:  # the model is trained; the data have gone or changed meanwhile
             answering.log(f"report: the worst rows are left out: {error}")
     importance = _importance(subject, found, deadline)
     if answering.baselines and not answering.stop():
         found = _with_baselines(subject, found, answering.log)
-    return Answers(found, importance)
+    return Answers(found, importance, samples)
 
 
 def _with_intervals(subject: Subject, figures: Sequence[OutputFigures], deadline: Deadline) -> list[OutputFigures]:
@@ -70,9 +74,10 @@ def _with_intervals(subject: Subject, figures: Sequence[OutputFigures], deadline
 
 
 def _with_worst_rows(
-    subject: Subject, worst: Mapping[str, Sequence[WorstRow]], figures: Sequence[OutputFigures]
+    subject: Subject, worst: Mapping[str, Sequence[WorstRow]], figures: Sequence[OutputFigures], pictures: Thumbnails
 ) -> list[OutputFigures]:
-    return [replace(one, worst=worst.get(one.name, ()), worst_columns=columns_of(subject, one.name)) for one in figures]
+    shown = {name: [replace(one, images=pictures.of_row(one.row)) for one in rows] for name, rows in worst.items()}
+    return [replace(one, worst=shown.get(one.name, ()), worst_columns=columns_of(subject, one.name)) for one in figures]
 
 
 def _with_baselines(
