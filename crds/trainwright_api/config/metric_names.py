@@ -27,6 +27,8 @@ _TOKENS: dict[str, Direction] = {
     "loss": "min",
     "token_accuracy": "max",
     "sequence_accuracy": "max",
+    "last_accuracy": "max",
+    "edit_distance": "min",
     "perplexity": "min",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 import torchmetrics.functional as tm
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -138,6 +139,34 @@ def test_sequence(make: Make, feed: Feed, drawn: Rows) -> None:
     assert found["sequence_accuracy"] == pytest.approx(whole.double().mean().item())
     losses = torch.cat([torch.arange(1.0, len(part) + 1) for part in _parts(targets, cuts)])
     assert found["loss"] == pytest.approx((losses.sum() / some.sum()).item())
+    predicted, true = (
+        [row[own].tolist() for row, own in zip(each, some, strict=True)] for each in (logits.argmax(2), targets)
+    )
+    assert found["edit_distance"] == pytest.approx(_edit_distance(predicted, true), abs=1e-6)
+    last = [one[-1] == other[-1] for one, other in zip(predicted, true, strict=True) if other]
+    assert found.get("last_accuracy", 0.0) == pytest.approx(sum(last) / max(len(last), 1))
+
+
+@over_any_cut
+@given(rows_of(sequences, 4, 3))
+def test_a_generated_sequence_ends_with_its_first_end(make: Make, feed: Feed, drawn: Rows) -> None:
+    """The end is class 3. A row has one step more than it has tokens."""
+    targets = drawn[1]
+    logits = F.pad(drawn[0].double() + torch.arange(3) / -100, (0, 1, 0, 1), value=0.5)
+    metrics = make("sequence", decoder="generator")
+    feed(metrics, logits, targets)
+    lengths = (targets >= 0).sum(1).tolist()
+    steps = [[*row[: length + 1], 3] for row, length in zip(logits.argmax(2).tolist(), lengths, strict=True)]
+    found = [row[: row.index(3)] for row in steps]
+    true = [row[:length] for row, length in zip(targets.tolist(), lengths, strict=True)]
+    assert metrics.compute()["y"]["edit_distance"] == pytest.approx(_edit_distance(found, true), abs=1e-6)
+
+
+def _edit_distance(found: list[list[int]], true: list[list[int]]) -> float:
+    """The mean of the distances by torchmetrics, each divided by the length of the true sequence."""
+    texts = [["".join(chr(65 + token) for token in row) for row in rows] for rows in (found, true)]
+    distances = tm.text.edit_distance(*texts, reduction="none")
+    return float((distances / torch.tensor([max(len(row), 1) for row in true])).mean())
 
 
 def _longest(targets: torch.Tensor) -> int:
