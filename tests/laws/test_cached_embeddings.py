@@ -76,6 +76,16 @@ def test_losses_and_the_saved_model_are_those_of_an_uncached_run(
     trained_alike(plain, own_cached, tmp_path)
 
 
+def test_steps_are_cached_like_vectors(home: Path, tmp_path: Path) -> None:
+    jobs = job(home, reduce_output=None), cached(home, reduce_output=None)
+    for one in jobs:
+        one["config"]["combiner"] = {"type": "sequence", "encoder": {"type": "rnn", "state_size": 4}}
+    trained_alike(*jobs, tmp_path)
+    data = embedded(jobs[1])
+    widths = [len(row) for row in data.columns["review"].to_pylist()[:2]]
+    assert widths == [8 * data.statistics["review"]["length"] + 1] * 2
+
+
 def test_a_saved_model_reads_raw_text_and_needs_neither_the_folder_nor_the_cache(copied: Path, tmp_path: Path) -> None:
     given = cached(copied)
     result = train(given, output=tmp_path / "out", quiet=True)

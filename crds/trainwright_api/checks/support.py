@@ -98,6 +98,9 @@ REASONS = {
     **{f"scheduler.{word}": _PBT for word in ("pbt", "pbt_replay", "pb2")},
     "encoder of a text feature.transformer_xl": "the library transformers has removed it",
     "encoder of a text feature.flaubert": "the library transformers fails with its pre_norm",
+    "encoder of a image feature._resnet_legacy": "Ludwig's former ResNet, which has no pretrained weights; "
+    "resnet with use_pretrained: false has the same layers",
+    "encoder of a image feature._vit_legacy": "Ludwig's former ViT; vit takes its place",
 }
 """Why words of a choice are not built, by the noun of the choice and the word."""
 
@@ -115,12 +118,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "TrainerConfig.eval_batch_size": (),
 }
 """Fields with some words built, by class and name. If they also accept numbers, those are built."""
-
-NULLS = (
-    "PretrainedEncoder.reduce_output",
-    "AutoTransformerEncoder.reduce_output",
-)
-"""Nullable fields, by class and name, whose null is not implemented yet."""
 
 INSTEAD: Mapping[str, str] = {
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
@@ -275,11 +272,6 @@ def is_built(section: type[Section], name: str) -> bool:
     """Return True if a field of a built section is implemented."""
     named = any(name in FIELDS.get(base.__name__, ()) for base in section.__mro__)
     return not named and not any(key in INSTEAD for key in _keys(section, name))
-
-
-def is_null_built(section: type[Section], name: str) -> bool:
-    """Return True if null is implemented for a nullable field of a built section."""
-    return not any(key in NULLS for key in _keys(section, name))
 
 
 def instead_of(section: type[Section], name: str) -> str:

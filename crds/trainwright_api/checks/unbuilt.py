@@ -29,8 +29,6 @@ from trainwright_api.schema.section import KubernetesSection, Section
 Gap = tuple[Location, str]
 """The location of an unbuilt value, below the spec, and the line about it."""
 
-_NULLS = (None, "none", "None")
-"""Null, and the words that Ludwig reads as null."""
 _STORES = ("dataset", "output", "model")
 
 
@@ -73,9 +71,7 @@ class _Walk:
 
     def _field(self, section: type[Section], name: str, value: Any, at: Location, schema: FieldSchema) -> Iterator[Gap]:
         built = support.words_of(section, name)
-        if value in _NULLS and not support.is_null_built(section, name):
-            yield at, not_built("", "")
-        elif built is None or not isinstance(value, str):
+        if built is None or not isinstance(value, str):
             yield from self._value(schema, value, at)
         elif value in (known := _words(schema) or TOKENIZERS) and value not in built:
             yield at, _line(value, [word for word in known if word in built] or ["numbers"])

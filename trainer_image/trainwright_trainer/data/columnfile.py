@@ -23,7 +23,9 @@ _ELEMENTS = {"int32": pa.int32(), "float": pa.float32(), "double": pa.float64()}
 GROUP_ROWS = 262_144
 """The rows of a row group."""
 _GROUP_BYTES = 64 << 20
-"""A column of bytes begins a new row group after so many of them."""
+"""A column of bytes, or of lists of many numbers, begins a new row group after so many bytes."""
+_WIDE = 4_096
+"""The numbers of such a list."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class ColumnWriter:
         self._waiting.append(_packed(values) if self._is_list else values)
         self._rows += len(values)
         self._nulls += values.null_count
-        self._bytes += values.nbytes if pa.types.is_large_binary(values.type) else 0
+        self._bytes += values.nbytes if _is_large(values.type) else 0
         if self._bytes >= _GROUP_BYTES:
             self._flush(whole=False)
         elif self._rows >= GROUP_ROWS:
@@ -101,6 +103,12 @@ class ColumnWriter:
             self._writer.write_table(table.slice(0, rows), row_group_size=GROUP_ROWS)
         self._bytes = 0
         self._waiting, self._rows = table.column(0).slice(rows).chunks, self._rows - rows
+
+
+def _is_large(kind: pa.DataType) -> bool:
+    if pa.types.is_fixed_size_list(kind):
+        return bool(kind.list_size > _WIDE)
+    return bool(pa.types.is_large_binary(kind))
 
 
 def write(file: IO[bytes], column: Column) -> None:

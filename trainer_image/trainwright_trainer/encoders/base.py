@@ -52,6 +52,23 @@ class Encoder(nn.Module, ABC):
         return tensors
 
 
+class CachedSteps(Encoder):
+    """Cached embeddings of an encoder with steps: [rows, length × width + 1] → `Steps`. See `flattened`."""
+
+    def __init__(self, width: int, length: int) -> None:
+        super().__init__()
+        self.output_size, self.output_length = width, length
+
+    def forward(self, columns: torch.Tensor) -> Steps:
+        values = columns[:, :-1].unflatten(1, (-1, self.output_size))
+        return Steps(values, columns[:, -1].to(torch.int64))
+
+
+def flattened(steps: Steps, length: int) -> torch.Tensor:
+    """[rows, length × width + 1]: the values, with zeros behind the steps that count, and the number of these steps."""
+    return torch.cat([steps.of_length(length).values.flatten(1), steps.lengths.unsqueeze(1)], 1)
+
+
 class PassthroughEncoder(Encoder):
     """The columns unchanged; integers are converted to the model's dtype."""
 

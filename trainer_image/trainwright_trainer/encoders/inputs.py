@@ -16,7 +16,7 @@ from torch import nn
 from trainwright_api.config.features import InputFeature
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
-from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
+from trainwright_trainer.encoders.base import CachedSteps, Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Padded, Ragged
@@ -64,8 +64,7 @@ class Inputs(nn.ModuleDict):
         encoders: dict[str, Encoder] = {}
         for position, feature in enumerate(features):
             if is_embedded[feature.name]:
-                columns = layout.columns[feature.name]
-                encoders[feature.name] = PassthroughEncoder(EncoderInput({}, columns.stop - columns.start, ""))
+                encoders[feature.name] = _embedded(statistics[feature.name][EMBEDDING])
             elif feature.tied is None:
                 encoders[feature.name] = self._encoder(position, feature, statistics, layout)
         for position, feature in enumerate(features):
@@ -79,9 +78,9 @@ class Inputs(nn.ModuleDict):
     def forward(self, batch: Batch) -> list[torch.Tensor | Steps]:
         return [_through(steps, batch.of(columns)) for columns, steps in self._plan]
 
-    def encoded(self, position: int, values: torch.Tensor | Ragged) -> torch.Tensor:
-        """The vectors [rows, width] of one input, from its columns. Only without `joins`."""
-        vectors: torch.Tensor = _through(self._plan[position][1], values)
+    def encoded(self, position: int, values: torch.Tensor | Ragged) -> torch.Tensor | Steps:
+        """The vectors [rows, width] or the `Steps` of one input, from its columns. Only without `joins`."""
+        vectors: torch.Tensor | Steps = _through(self._plan[position][1], values)
         return vectors
 
     def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
@@ -121,6 +120,13 @@ class Inputs(nn.ModuleDict):
             if self._joins and self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
                 columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)
         self._plan.append((columns, steps))
+
+
+def _embedded(found: Mapping[str, Any]) -> Encoder:
+    """The encoder of an input with embeddings in its column. `found`: what its statistics say of them."""
+    if found["steps"] is None:
+        return PassthroughEncoder(EncoderInput({}, found["width"], ""))
+    return CachedSteps((found["width"] - 1) // found["steps"], found["steps"])
 
 
 def _through(steps: tuple[nn.Module, ...], values: Any) -> Any:

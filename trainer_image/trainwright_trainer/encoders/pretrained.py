@@ -29,7 +29,9 @@ from trainwright_trainer.loader.batch import Padded, Ragged, padded
 
 
 class Pretrained(Encoder, Initialized):
-    """A ragged column of token indices → [rows, output_size]. Frozen without `trainable`: then always in eval mode.
+    """A ragged column of token indices → [rows, output_size], or the `Steps` of the tokens with `reduce_output: null`.
+
+    Frozen without `trainable`: then always in eval mode.
 
     With an adapter the model is frozen and the adapter is trained, with or without `trainable`.
     """
@@ -49,9 +51,13 @@ class Pretrained(Encoder, Initialized):
         self._padding = found.pad_token_id or 0
         self._least = feature.statistics["length"] if config.reduce_output == "concat" else 1
         self._at_the_end = config.reduce_output == "concat" and feature.statistics["padding"] == "left"
-        word = "mean" if self._is_pooled else str(config.reduce_output)
-        self.reduction = Reduction(word, feature.statistics["length"], found.hidden_size)
-        self.output_size = found.hidden_size if self._is_pooled else self.reduction.output_size
+        self.reduction = None
+        self.output_size = found.hidden_size
+        if config.reduce_output is None:
+            self.output_length = feature.statistics["length"]
+        elif not self._is_pooled:
+            self.reduction = Reduction(config.reduce_output, feature.statistics["length"], found.hidden_size)
+            self.output_size = self.reduction.output_size
         stored = None
         if getattr(config, "use_pretrained", True):
             name: str = getattr(config, "pretrained_model_name_or_path")  # noqa: B009
@@ -76,20 +82,25 @@ class Pretrained(Encoder, Initialized):
         if value and self._is_trained and self.model.supports_gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
 
-    def forward(self, columns: Ragged | Padded) -> torch.Tensor:
-        index, lengths = padded(columns, self._least)
-        rows = index.shape[0]
+    def forward(self, columns: Ragged | Padded) -> torch.Tensor | Steps:
+        index, own = padded(columns, self._least)
+        lengths, rows = own, index.shape[0]
         if not rows:  # the library's models need a row; a rank may have none
             index, lengths = F.pad(index, (0, 0, 0, 1)), F.pad(lengths, (0, 1), value=1)
         mask = mask_of(lengths.clamp(min=1), index.shape[1])
         with torch.set_grad_enabled(self._is_trained and torch.is_grad_enabled()):
             found = self.model(input_ids=index.masked_fill(~mask, self._padding), attention_mask=mask.long())
-        output: torch.Tensor = found.pooler_output if self._is_pooled else self._reduced(found.last_hidden_state, mask)
-        return output[:rows]
+        if self.reduction is not None:
+            return self._reduced(self.reduction, found.last_hidden_state, mask)[:rows]
+        if self.output_length is not None:
+            values = found.last_hidden_state[:rows]
+            return Steps(values, own).with_values(values)
+        pooled: torch.Tensor = found.pooler_output
+        return pooled[:rows]
 
-    def _reduced(self, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def _reduced(self, reduction: Reduction, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         moved = at_the_end(Steps(values, mask.sum(1))) if self._at_the_end else (values, mask)
-        output: torch.Tensor = self.reduction(*moved)
+        output: torch.Tensor = reduction(*moved)
         return output
 
     def library_layers(self) -> Iterator[nn.Module]:

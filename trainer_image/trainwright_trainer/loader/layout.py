@@ -11,8 +11,8 @@ from trainwright_trainer.loader.batch import ColumnRange, ImageColumn, Layout
 
 DATE_PARTS = 9
 EMBEDDING = "embedding"
-"""The key in the statistics of an input whose column holds the embeddings of its encoder: their width, and the key of
-the column in the cache."""
+"""The key in the statistics of an input whose column holds the embeddings of its encoder: their width, the most steps
+of a row (None for vectors), and the key of the column in the cache."""
 RAGGED = ("set", "bag", "sequence", "text")
 
 

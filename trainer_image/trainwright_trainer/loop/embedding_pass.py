@@ -21,6 +21,8 @@ from trainwright_trainer.loader.images import decoded_ahead
 from trainwright_trainer.models.frozen import FrozenEncoders
 
 CHUNK_ROWS = 2_048
+CHUNK_NUMBERS = 1 << 24
+"""The most numbers of the rows that are encoded before they are written."""
 PASS_ROWS = 256
 PASS_STEPS = 16_384
 """The most steps of a pass, with those that pad."""
@@ -34,14 +36,15 @@ def embedding_blocks(data: Prepared, encoders: FrozenEncoders, position: int, ra
     layout = _layout_of_one(name, encoders.layout)
     work = EmbeddingPass(partial(encoders.vectors, position), layout.columns[name], width, ranks)
     # Encoded images are large, so no more of them are in memory than a chunk has.
-    group = CHUNK_ROWS if layout.images else GROUP_ROWS
+    chunk = max(1, min(CHUNK_ROWS, CHUNK_NUMBERS // width))
+    group = chunk if layout.images else GROUP_ROWS
     for first in range(0, data.rows, group):
         valid = data.part(name, first, first + group).is_valid().to_numpy()
         rows = np.flatnonzero(valid) + first
         held = encoded_rows(data, layout, encoders.dtype, rows)
-        for start in range(0, len(valid), CHUNK_ROWS):
-            low, high = np.searchsorted(rows, (first + start, first + start + CHUNK_ROWS))
-            yield _block(work.vectors(held, int(low), int(high)), valid[start : start + CHUNK_ROWS])
+        for start in range(0, len(valid), chunk):
+            low, high = np.searchsorted(rows, (first + start, first + start + chunk))
+            yield _block(work.vectors(held, int(low), int(high)), valid[start : start + chunk])
 
 
 def _layout_of_one(name: str, whole: Layout) -> Layout:

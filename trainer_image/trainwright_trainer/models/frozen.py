@@ -11,8 +11,10 @@ from torch import nn
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.features import InputFeature
+from trainwright_trainer.encoders.base import flattened
 from trainwright_trainer.encoders.inputs import Inputs
 from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Ragged
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.models.initial_weights import fitting
@@ -52,8 +54,14 @@ class FrozenEncoders:
         name = self._inputs.roots[self.features[position].name]
         return next(feature for feature in self.features if feature.name == name)
 
+    def steps(self, position: int) -> int | None:
+        """The most steps of a row, or None if the encoder gives one vector."""
+        return self._inputs.lengths[position]
+
     def width(self, position: int) -> int:
-        return self._inputs.widths[position]
+        """The numbers of a row: those of a vector, or of its steps as `flattened` has them."""
+        width, steps = self._inputs.widths[position], self.steps(position)
+        return width if steps is None else width * steps + 1
 
     def trained(self, position: int) -> Iterator[str]:
         """The names of the weights of an encoder that training changes."""
@@ -84,7 +92,11 @@ class FrozenEncoders:
 
     def vectors(self, position: int, columns: torch.Tensor | Ragged) -> torch.Tensor:
         """[rows, width]: the vectors of one input, from its columns of some rows."""
-        return self._inputs.encoded(position, columns)
+        found, steps = self._inputs.encoded(position, columns), self.steps(position)
+        if isinstance(found, Steps):
+            assert steps is not None, "an encoder with steps has a limit"
+            return flattened(found, steps)
+        return found
 
     def weights(self) -> dict[str, torch.Tensor]:
         """The weights of the encoders that were used, by their names in the model."""

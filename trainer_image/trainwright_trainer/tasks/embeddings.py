@@ -83,7 +83,8 @@ def with_embeddings(
     for position in wanted:
         name, key = config.input_features[position].name, work.key(position)
         columns[name], source = work.column(position, key)
-        statistics[name] = {**statistics[name], EMBEDDING: {"width": encoders.width(position), "key": key}}
+        about = {"width": encoders.width(position), "steps": encoders.steps(position), "key": key}
+        statistics[name] = {**statistics[name], EMBEDDING: about}
         say(f"embeddings of {name!r}: {count(data.rows)} rows × {count(encoders.width(position))} numbers, {source}")
     for notice in work.finish(embedding_keys(statistics)):
         say(notice)
