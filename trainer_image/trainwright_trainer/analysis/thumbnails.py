@@ -40,7 +40,7 @@ class Thumbnails:
         if not self._features:
             return {}
         parts = (np.unique(self._data.rows_of(part)) for part in (TRAIN, VALIDATION, TEST))
-        rows = next((rows[:MOST_SAMPLES].tolist() for rows in parts if len(rows)), [])
+        rows: list[int] = next((rows[:MOST_SAMPLES].tolist() for rows in parts if len(rows)), [])
         return {
             feature.name: [picture for row in rows if (picture := self._picture(feature.name, row))]
             for feature in self._features

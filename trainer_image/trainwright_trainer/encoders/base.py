@@ -58,10 +58,10 @@ class CachedSteps(Encoder):
     def __init__(self, width: int, length: int) -> None:
         super().__init__()
         self.output_size, self.output_length = width, length
+        self._shape = (-1, length, width)
 
     def forward(self, columns: torch.Tensor) -> Steps:
-        values = columns[:, :-1].unflatten(1, (-1, self.output_size))
-        return Steps(values, columns[:, -1].to(torch.int64))
+        return Steps(columns[:, :-1].reshape(self._shape), columns[:, -1].to(torch.int64))
 
 
 def flattened(steps: Steps, length: int) -> torch.Tensor:
