@@ -48,10 +48,17 @@ def job_document(child_spec: ChildSpec) -> dict[str, Any]:
         "spec": {
             **{key: spec[key] for key in FOR_PODS if key in spec},
             "backend": _backend(child_spec, spec.get("backend", {})),
-            "seed": child_spec.spec.seed if child_spec.resolved.seed is None else child_spec.resolved.seed,
+            **_seed(child_spec),
             "workersPerPod": child_spec.workers_per_pod,
         },
     }
+
+
+def _seed(child_spec: ChildSpec) -> dict[str, Any]:
+    """Return the seed. The train function of an entrypoint has no seed of ours: the trainer refuses one."""
+    if child_spec.spec.entrypoint is not None:
+        return {}
+    return {"seed": child_spec.spec.seed if child_spec.resolved.seed is None else child_spec.resolved.seed}
 
 
 def _backend(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,8 +72,11 @@ def _backend(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resolved(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the trainer's fields that the job's file can leave open. A pod must not resolve them again."""
+    spec = child_spec.spec
+    # The train function of an entrypoint chooses its strategy itself.
+    strategy = {} if spec.entrypoint else {"strategy": child_spec.resolved.strategy or spec.backend.strategy}
     return {
-        "strategy": child_spec.resolved.strategy or child_spec.spec.backend.strategy,
+        **strategy,
         "use_gpu": bool(child_spec.resolved.gpus),
         "num_workers": child_spec.workers,
         "resources_per_worker": dict(child_spec.resources_per_worker),

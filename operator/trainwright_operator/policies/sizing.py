@@ -25,9 +25,9 @@ from trainwright_operator.settings import Settings
 
 def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Settings) -> Resolved | Lookup:
     """Return the resolved values of the job, or the data that must be read first."""
-    found = Resolved(
-        digest=digest, strategy=spec.backend.strategy, seed=spec.seed, image=spec.image or settings.image, gpus=0
-    )
+    found = Resolved(digest=digest, image=spec.image or settings.image, gpus=0)
+    if spec.entrypoint is None:
+        found = found.model_copy(update={"strategy": spec.backend.strategy, "seed": spec.seed})
     if backend_of_pods(spec.task, spec.backend.type) == "local":
         return found.model_copy(update={"workers": 1, "workers_per_pod": 1})
     nodes = admitting(_scheduling(spec, settings), snapshot.nodes or ())

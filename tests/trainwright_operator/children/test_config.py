@@ -38,6 +38,14 @@ def test_the_file_is_a_job_that_the_trainer_reads(backend: str) -> None:
     assert read.spec.backend.type == backend
 
 
+def test_the_file_of_a_train_function_is_a_job_that_the_trainer_reads() -> None:
+    given = {"entrypoint": {"module": "digits", "function": "train"}, "config": None, "dataset": None}
+    made = child_spec("ray", resolved=sized(2), **given)
+    read = inspected(support(made, "ConfigMap")["data"]["job.yaml"], "job.yaml").valid().job
+    assert read.spec.entrypoint == made.spec.entrypoint
+    assert read.spec.backend.trainer.num_workers == 2
+
+
 def test_pods_get_every_field_that_is_fixed_once_a_job_has_started() -> None:
     given: dict[str, Any] = {
         "task": "experiment",
