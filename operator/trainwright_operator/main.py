@@ -76,15 +76,19 @@ class Clients:
 async def _run(settings: Settings) -> int:
     metrics = Metrics()
     async with AsyncExitStack() as stack:
+        return await Process(await open_clients(stack, settings, metrics), settings, metrics).run()
 
-        async def client(requests: int) -> Client:
-            made = Client(
-                await _connection(), timeout=settings.request_timeout, requests=requests, on_response=metrics.requested
-            )
-            return await stack.enter_async_context(made)
 
-        clients = Clients(await client(64), await client(2), await client(16))
-        return await Process(clients, settings, metrics).run()
+async def open_clients(stack: AsyncExitStack, settings: Settings, metrics: Metrics) -> Clients:
+    """Connect the clients, until the stack is closed. Raises Misconfigured if there is no way to an API server."""
+
+    async def client(requests: int) -> Client:
+        made = Client(
+            await _connection(), timeout=settings.request_timeout, requests=requests, on_response=metrics.requested
+        )
+        return await stack.enter_async_context(made)
+
+    return Clients(passes=await client(64), lease=await client(2), posts=await client(16))
 
 
 async def _connection() -> Connection:

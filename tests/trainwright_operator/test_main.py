@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
-from trainwright_operator.main import main
+from trainwright_operator.kube.resources import LEASES, PODS
+from trainwright_operator.main import main, open_clients
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.settings import Settings
+
+from .api_server import api_server
 
 KUBECONFIG = """
 apiVersion: v1
@@ -29,6 +37,32 @@ def _logging_as_it_was() -> Iterator[None]:
     root.handlers[:] = before
     root.setLevel(level)
     logging.captureWarnings(False)
+
+
+def test_the_lease_is_reached_while_all_other_requests_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with api_server() as server, AsyncExitStack() as stack:
+            (tmp_path / "config").write_text(KUBECONFIG.replace("http://127.0.0.1:1", server.url))
+            clients = await open_clients(stack, Settings(), Metrics())
+            arrived = asyncio.Semaphore(0)
+
+            async def hangs(request: web.Request) -> web.StreamResponse:  # noqa: ARG001
+                arrived.release()
+                await server.closing.wait()
+                raise web.HTTPServiceUnavailable
+
+            server.answers += [hangs] * 80
+            busy = [clients.passes] * 70 + [clients.posts] * 20
+            waiting = [asyncio.create_task(one.get(PODS, "team", "a")) for one in busy]
+            for _ in range(80):
+                await arrived.acquire()
+            assert await clients.lease.get(LEASES, "team", "a")
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+    asyncio.run(scenario())
 
 
 def complaint(capsys: pytest.CaptureFixture[str]) -> str:
