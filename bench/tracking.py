@@ -21,7 +21,6 @@ from multiprocessing.connection import Connection
 from bench.loop import BATCHES, BOOK, Clock, config, data, train
 from bench.results import Result, record, result
 from trainwright_trainer.callbacks.events import Listener, Started
-from trainwright_trainer.callbacks.mlflow_run import MlflowRun, prepare_environment
 from trainwright_trainer.callbacks.tracker import Tracker
 from trainwright_trainer.distributed.ranks import OneRank
 
@@ -98,12 +97,11 @@ def seconds_per_step(listeners: list[Listener]) -> float:
 
 
 def tracking(rounds: int = ROUNDS) -> dict[str, Result]:
-    prepare_environment()
     found: list[tuple[float, float]] = []
     with slow_server() as address:
         for number in range(rounds):
             plain = seconds_per_step([])
-            tracker = Tracker(MlflowRun(address, "bench", str(number), "bench"), {}, lambda _: None, print)
+            tracker = Tracker((address, "bench", str(number), "bench"), {}, lambda: ({}, ""), print)
             tracker.on_event(_started())
             found.append((plain, seconds_per_step([tracker])))
             tracker.close()

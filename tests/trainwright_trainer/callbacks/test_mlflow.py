@@ -32,7 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine an answer may take a minute. The tests of the tracker have the usual waits."""
+    """On a busy machine an answer may take a minute."""
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "120")
     monkeypatch.setattr(tracker, "LAST_SECONDS", 600.0)
 

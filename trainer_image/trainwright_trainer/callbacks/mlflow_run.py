@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
-
-from trainwright_trainer.storage.base import Storage
 
 UID_TAG, ATTEMPT_TAG, MODEL_TAG = (f"trainwright.{word}" for word in ("uid", "attempt", "model"))
 _PARAMETERS_AT_A_TIME, _METRICS_AT_A_TIME = 100, 1_000
@@ -21,16 +17,20 @@ _OTHER = re.compile(r"[^\w\-./ ]", re.ASCII)
 _FINISHED, _KILLED = "FINISHED", "KILLED"
 
 
+Round = tuple[int, Mapping[str, float], int]
+"""A step, its scalars, and the milliseconds since 1970."""
+
+
 class TrackedRun(Protocol):
-    """What a tracker needs of a run. Its methods may raise any exception."""
+    """A run as the sender sees it: the methods have the names of its messages. They may raise any exception."""
 
     def open(self, parameters: Mapping[str, Any], attempt: int) -> None: ...
 
-    def log(self, step: int, scalars: Mapping[str, float], milliseconds: int) -> None: ...
+    def log(self, rounds: Sequence[Round]) -> None: ...
 
-    def artifacts(self, storage: Storage, names: tuple[str, ...], model: str) -> None: ...
+    def artifacts(self, files: Mapping[str, str], model: str) -> None: ...
 
-    def end(self, *, finished: bool) -> None: ...
+    def end(self, finished: bool) -> None: ...
 
 
 class MlflowRun:
@@ -59,24 +59,25 @@ class MlflowRun:
             client.log_batch(self._run, params=values[start : start + _PARAMETERS_AT_A_TIME])
         client.set_tag(self._run, ATTEMPT_TAG, str(attempt))
 
-    def log(self, step: int, scalars: Mapping[str, float], milliseconds: int) -> None:
-        """Add one value to the curve of each scalar. `milliseconds`: the time since 1970."""
+    def log(self, rounds: Sequence[Round]) -> None:
+        """Add the values of these rounds to the curve of each scalar."""
         from mlflow.entities import Metric
 
-        values = [Metric(_name(name), value, milliseconds, step) for name, value in scalars.items()]
+        values = [
+            Metric(_name(name), value, milliseconds, step)
+            for step, scalars, milliseconds in rounds
+            for name, value in scalars.items()
+        ]
         for start in range(0, len(values), _METRICS_AT_A_TIME):
             self._client.log_batch(self._run, metrics=values[start : start + _METRICS_AT_A_TIME])
 
-    def artifacts(self, storage: Storage, names: tuple[str, ...], model: str) -> None:
-        """Copy files of the run's folder, and note the place of the model."""
+    def artifacts(self, files: Mapping[str, str], model: str) -> None:
+        """Write files beside the run, and note the place of the model."""
         self._client.set_tag(self._run, MODEL_TAG, model)
-        with TemporaryDirectory(prefix="trainwright-mlflow-") as folder:
-            for name in names:
-                path = Path(folder) / name
-                path.write_bytes(storage.read(name))
-                self._client.log_artifact(self._run, str(path))
+        for name, text in files.items():
+            self._client.log_text(self._run, text, name)
 
-    def end(self, *, finished: bool) -> None:
+    def end(self, finished: bool) -> None:
         """Set the status: killed, if the attempt ends before its training does. A later attempt sets it anew."""
         status = _FINISHED if finished else _KILLED
         self._client.set_terminated(self._run, status, int(time.time() * 1000))

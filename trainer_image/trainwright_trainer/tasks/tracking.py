@@ -10,7 +10,8 @@ from typing import Any
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.callbacks.mlflow_run import MlflowRun, TrackedRun, prepare_environment
+from trainwright_trainer.callbacks.events import Listener
+from trainwright_trainer.callbacks.run_files import BestEffort
 from trainwright_trainer.callbacks.tracker import Tracker
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir import layout
@@ -31,18 +32,17 @@ def check_tracking(job: Job, environment: Mapping[str, str] = os.environ) -> Non
         raise Mistakes.one("callbacks.mlflow", "needs the library mlflow: pip install 'trainwright[mlflow]'")
 
 
-def tracker_of(job: Job, config: ModelConfig, attempt: Attempt, log: Callable[[str], None]) -> list[Tracker]:
+def tracker_of(job: Job, config: ModelConfig, attempt: Attempt, log: Callable[[str], None]) -> list[Listener]:
     """The job's tracker, if it has one. All attempts of a job report to one run of MLflow."""
     section = job.spec.callbacks.mlflow
     if section is None:
         return []
-    prepare_environment()
-    run = MlflowRun(_address(job, os.environ), section.experiment_name, job.uid or _uid_of(attempt), job.name)
+    address = (_address(job, os.environ), section.experiment_name, job.uid or _uid_of(attempt), job.name)
 
-    def finish(run: TrackedRun) -> None:
-        run.artifacts(attempt.storage, _FILES, str(job.output / "model"))
+    def finish() -> tuple[Mapping[str, str], str]:
+        return {name: attempt.storage.read(name).decode() for name in _FILES}, str(job.output / "model")
 
-    return [Tracker(run, parameters_of(job, config), finish, log)]
+    return [BestEffort(Tracker(address, parameters_of(job, config), finish, log), "mlflow", log, to_the_end=True)]
 
 
 def parameters_of(job: Job, config: ModelConfig) -> dict[str, Any]:
