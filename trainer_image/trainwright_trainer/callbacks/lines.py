@@ -35,10 +35,15 @@ def setting_items(started: Started) -> list[str]:
         f"{formats.counted(started.processes, 'process')}, {formats.counted(started.threads, 'thread')}",
     ]
     if started.split_rows.get("validation"):
-        items.append(f"best epoch by {formats.metric_name(started.validation_metric, started.outputs)}")
+        items.append(f"best epoch by {formats.metric_name(started.validation_metric, started.outputs)}{_ties(started)}")
     if started.step:
         items.append(f"attempt {started.attempt} goes on from epoch {started.epoch + 1}, step {started.step:,}")
     return items
+
+
+def _ties(started: Started) -> str:
+    """` (the last within 13 %)`: with few validation rows, the smallest value is not the best epoch."""
+    return f" (the last within {100 * started.tolerance:.0f} %)" if started.tolerance else ""
 
 
 _MOST_METRICS = 12
