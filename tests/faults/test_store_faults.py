@@ -40,7 +40,7 @@ def test_a_run_goes_on(workplace, proxy, bucket, fault):
     assert [each.hits for each in faults] == [2, 2, 2, 2]
 
 
-@pytest.mark.parametrize("fault", [RESET, BUSY], ids=str)
+@pytest.mark.parametrize("fault", [pytest.param(RESET, marks=pytest.mark.slow), BUSY], ids=str)
 def test_a_store_that_stays_broken_is_one_line(workplace, proxy, bucket, fault, monkeypatch):
     monkeypatch.setattr("trainwright_trainer.storage.s3._TRIES", 3)
     storage_at(bucket).write_file("data.csv", Path("data.csv"))

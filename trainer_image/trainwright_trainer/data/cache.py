@@ -54,7 +54,8 @@ class Cache:
         self.storage = storage
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cache")
         self._pending: list[Future[None]] = []
-        self._failure: str | None = None
+        self.failure: str | None = None
+        """The first failure of a write. Nothing is written after it."""
         self._notices: list[str] = []
 
     def make(self) -> None:
@@ -138,9 +139,9 @@ class Cache:
             task.result()
         self._pending.clear()
         notices = list(self.take_notices())
-        if self._failure is not None:
+        if self.failure is not None:
             notices.append(
-                f"the cache in {self.storage.location!r} could not be written ({self._failure}); "
+                f"the cache in {self.storage.location!r} could not be written ({self.failure}); "
                 "the next run will preprocess again"
             )
         return tuple(notices)
@@ -160,12 +161,12 @@ class Cache:
 
     def _commit(self, name: str, fill: Fill) -> None:
         """Write the entry, unless an earlier write failed."""
-        if self._failure is not None:
+        if self.failure is not None:
             return
         try:
             self.storage.write_by(name, fill)
         except EnvironmentFailure as failure:
-            self._failure = str(failure)
+            self.failure = str(failure)
 
 
 def _json_of(entry: Mapping[str, Any]) -> Fill:

@@ -11,6 +11,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.data.selection import features_of, wanted_columns
 from trainwright_trainer.data.source import DataSource
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.source import ModelSource
@@ -25,8 +26,10 @@ class FilledCache:
 
     @classmethod
     def of(cls, data: Prepared) -> FilledCache:
-        """Waits until the cache is written."""
+        """Waits until the cache is written. Raises `EnvironmentFailure` if it could not be written as a whole."""
         notices = (*data.notices, *data.finish())
+        if data.cache_use is not None and (failure := data.cache_use.cache.failure) is not None:
+            raise EnvironmentFailure(f"the cache could not be written ({failure})")
         state = "was there" if data.cache_hit else "written"
         return cls(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}", notices)
 
