@@ -68,6 +68,26 @@ def _wait(event: threading.Event) -> None:
         pass
 
 
+def test_a_library_that_replaces_the_exception_does_not_hide_the_stop():
+    def get() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except StoppedRun as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    with (
+        stopping_on_signals(StopRequest()) as stop,
+        pytest.raises(StoppedRun, match=r"^stopped by SIGTERM before it\.$"),
+        stop.at_once("before it."),
+    ):
+        get()
+
+
+def test_an_error_without_a_request_is_no_stop():
+    with pytest.raises(ValueError, match="a mistake"), StopRequest().at_once("before it."):
+        raise ValueError("a mistake")
+
+
 def test_a_request_from_a_thread_wakes_what_is_to_be_ended_at_once():
     waiting, never = threading.Event(), threading.Event()
 

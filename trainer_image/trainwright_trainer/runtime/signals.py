@@ -57,6 +57,11 @@ class StopRequest:
             if self.reason is not None:
                 self.ask(self.reason)
             yield
+        except Exception as error:
+            # A library may replace the exception of the handler by its own: Ray's C++ code raises SystemError.
+            if self.reason is None or isinstance(error, StoppedRun):
+                raise
+            raise StoppedRun(f"stopped by {self.reason} {when}") from error
         finally:
             self._at_once = None
 
