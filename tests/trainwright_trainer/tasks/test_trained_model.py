@@ -80,9 +80,24 @@ def test_texts_that_counted_as_missing_in_training_do_so_in_new_tables(workplace
         "train", workplace.job(lambda job: job.update(datasetOptions={"naValues": ["unknown"]})), "--output", "out"
     )
     model, frame = trainwright.load("out"), pd.read_csv("data.csv")
-    of_frame, of_path = model.predict(frame), model.predict("data.csv").to_pandas()
+    with pytest.warns(UserWarning, match="missing cells: 1"):
+        of_frame = model.predict(frame)
+    with pytest.warns(UserWarning, match="missing cells: 1"):
+        of_path = model.predict("data.csv").to_pandas()
     pd.testing.assert_frame_equal(of_frame, of_path)
     assert frame["size"][0] == "unknown"
+
+
+@pytest.mark.usefixtures("trained")
+def test_missing_cells_and_unknown_categories_are_one_warning():
+    frame = pd.read_csv("data.csv").head(4).astype({"size": float})
+    frame.loc[0, "size"], frame.loc[1, "kind"] = None, "new"
+    model = trainwright.load("out")
+    line = r"^the table: missing cells: 1 \(size 1\) · categories that the model does not know: 1 \(kind 1\)$"
+    for act in (model.predict, model.evaluate):
+        with pytest.warns(UserWarning, match=line) as caught:
+            act(frame)
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_it_writes_nothing(trained):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from trainwright_api.config import ModelConfig
+    from trainwright_trainer.data.new_data import NewData
     from trainwright_trainer.tasks.result import Evaluation
     from trainwright_trainer.tasks.saved_model import SavedModel
 
@@ -47,7 +49,8 @@ class TrainedModel:
 
         The columns are those that `keep` names (`["all"]`: all of them), the targets that the data have, and the
         predictions. With `top_k`, a category has two lists, not a column for each class. A row that an
-        input drops has null predictions. Raises `Mistakes` for data that do not fit.
+        input drops has null predictions. One warning counts the missing cells and the categories that the model does
+        not know. Raises `Mistakes` for data that do not fit.
         """
         from trainwright_trainer.data.table_schema import joined
         from trainwright_trainer.tasks.predict import kept_columns, predictions, refuse_top_k
@@ -58,21 +61,31 @@ class TrainedModel:
         kept = kept_columns(self.config, given.columns(), keep)
         rows = self.saved.rows_of(given, targets=False, kept=kept)
         with computing(self.saved):
-            return as_given(data, joined([table for table, _ in predictions(self.saved, rows, top_k)]))
+            found = joined([table for table, _ in predictions(self.saved, rows, top_k)])
+        _warn(rows)
+        return as_given(data, found)
 
     def evaluate(self, data: Data) -> Evaluation:
-        """The scores on data with targets. Raises `Mistakes` for data that do not fit."""
+        """The scores on data with targets, and the same warning. Raises `Mistakes` for data that do not fit."""
         from trainwright_trainer.tasks.evaluate import evaluation_of
         from trainwright_trainer.tasks.saved_model import computing
 
         given = given_data(data, self.saved.about.get("na_values", ()))
         with computing(self.saved):
             rows = self.saved.rows_of(given, targets=True)
-            return evaluation_of(self.saved, rows, "given", {"model": self.place, "dataset": given.name})
+            found = evaluation_of(self.saved, rows, "given", {"model": self.place, "dataset": given.name})
+        _warn(rows)
+        return found
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{feature.name} ({feature.type})" for feature in self.config.output_features)
         return f"<model {self.place}: {len(self.config.input_features)} inputs → {outputs}>"
+
+
+def _warn(rows: NewData) -> None:
+    """Warn of what was found in the data, in the name of the caller's caller."""
+    for line in rows.notices():
+        warnings.warn(f"{rows.name}: {line}", stacklevel=3)
 
 
 def load_trained(model: str | os.PathLike[str]) -> TrainedModel:
