@@ -90,7 +90,6 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "entrypoint": "an entrypoint runs under Ray Train",
     "resumeFrom": "there is no model folder out/other",
     "backend.processor": "does not act with backend local",
-    "backend.trainer": "does not act with backend local",
     "*initializer=dirac": "'dirac' cannot fill values of shape",
     "*initializer[dirac].groups": "'dirac' cannot fill values of shape",
     **{f"*bias_initializer={word}": f"'{word}' cannot fill values of shape" for word in _OF_MATRICES},
