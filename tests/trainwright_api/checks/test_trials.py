@@ -108,4 +108,4 @@ def test_a_trial_that_cannot_run_is_one_line(backend: Any, more: Any, line: str)
 
 def test_population_based_training_is_refused() -> None:
     (line,) = lines({"type": "ray"}, scheduler="pbt")
-    assert line.startswith("config.hyperopt.executor.scheduler.type: not built yet: pbt (this version has fifo")
+    assert line.startswith("config.hyperopt.executor.scheduler.type: not built yet: pbt (its trials change")
