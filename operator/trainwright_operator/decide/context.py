@@ -142,8 +142,7 @@ class Context:
 
     @property
     def _backend(self) -> str:
-        spec = mapping(self.job.raw, "spec")
-        return backend_of_pods(self.task, backend_of(spec, {"backend": self.chosen_backend}))
+        return backend_of_pods(self.task, backend_of(self._stored, {"backend": self.chosen_backend}))
 
     @property
     def _section(self) -> Mapping[str, Any]:
