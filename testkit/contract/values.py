@@ -11,7 +11,7 @@ from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
 MOST_ITEMS = 4
-MOST_LETTERS = 5000
+MAX_CHARACTERS = 5000
 KEYS = ("team", "a", "Z.9_-z", "cpu", "nvidia.com/gpu", f"{'a' * 253}/{'b' * 63}")
 
 
@@ -69,7 +69,7 @@ class Maker:
 
     def _text(self, schema: FieldSchema) -> str:
         limits = schema.limits
-        most = limits.get("max_length", MOST_LETTERS)
+        most = limits.get("max_length", MAX_CHARACTERS)
         return texts.text(self.rng, limits.get("pattern", ""), limits.get("min_length", 0), most)
 
     def _list(self, schema: FieldSchema) -> list[Any]:

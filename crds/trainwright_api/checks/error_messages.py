@@ -16,7 +16,7 @@ from trainwright_api.schema.section import shown
 
 MOST_NAMES = 14
 FEW_NAMES = 8
-MOST_LETTERS = 60
+MAX_CHARACTERS = 60
 
 _OURS = frozenset({"unknown_word", "section_type", "relation"})
 """Error types whose message is already a complete sentence."""
@@ -93,7 +93,7 @@ def _context(line: Line) -> dict[str, Any]:
 
 def _found(value: Any) -> str:
     text = shown(value)
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
 
 
 def _advice(kind: str, value: Any) -> str:

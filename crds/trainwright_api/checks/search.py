@@ -14,7 +14,7 @@ from trainwright_api.config.metric_names import METRICS
 from trainwright_api.paths import dotted
 from trainwright_api.problems import Problem, nearest
 
-MOST_LETTERS = 60
+MAX_CHARACTERS = 60
 _AT = "config.hyperopt"
 _NO_PARAMETERS = ("hyperopt", "input_features", "output_features", "model_type", "ludwig_version")
 _COMBINED = "combined"
@@ -164,7 +164,7 @@ def _line(config: Config, name: str, value: Any, problem: Problem) -> str:
 def shown(value: Any) -> str:
     """Return a value in one short line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"
 
 
 def _unknown(found: str, noun: str, known: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ Schema = dict[str, Any]
 
 KEEP_UNKNOWN: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 MOST_ITEMS = 10_000
-MOST_LETTERS = 4096
+MAX_CHARACTERS = 4096
 
 _EMPTIED_TO_NULL = ("section", "map")
 """The kinds that must be nullable: server-side apply turns a mapping into null when its last key is removed."""
@@ -115,7 +115,7 @@ def _limits(field: FieldSchema) -> Schema:
     if field.kind == "integer":
         schema["format"] = "int64"
     elif field.kind == "text":
-        schema.setdefault("maxLength", MOST_LETTERS)
+        schema.setdefault("maxLength", MAX_CHARACTERS)
     return schema
 
 

@@ -17,7 +17,7 @@ from trainwright_api.schema.section import KubernetesSection, relation, shown
 _LABELS, _ANNOTATIONS = replace(LABEL_KEYS, null=""), replace(ANNOTATION_KEYS, null="")
 _NAMES = ("name", "generateName", "namespace")
 MOST_BYTES_OF_ANNOTATIONS = 256 * 1024
-MOST_LETTERS = 253
+MAX_CHARACTERS = 253
 KEPT_OF_A_PREFIX = 58
 """The API server cuts what it completes to a name by five letters."""
 
@@ -67,4 +67,4 @@ class ObjectMeta(KubernetesSection):
 
 
 def _is_name(text: str) -> bool:
-    return len(text) <= MOST_LETTERS and re.fullmatch(DNS_SUBDOMAIN, text) is not None
+    return len(text) <= MAX_CHARACTERS and re.fullmatch(DNS_SUBDOMAIN, text) is not None

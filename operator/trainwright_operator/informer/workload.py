@@ -9,7 +9,7 @@ from typing import Any
 from trainwright_operator.children.origin import controller_of
 from trainwright_operator.model.reading import condition, mapping, mappings, text
 
-MESSAGE_LETTERS = 500
+MESSAGE_CHARACTERS = 500
 """Kueue's message names every flavor of the queue."""
 
 
@@ -27,7 +27,7 @@ def read_workload(raw: Mapping[str, Any]) -> Workload | None:
     """Return the Workload, or None for one that waits for nothing or has no controller."""
     owner = controller_of(mapping(raw, "metadata"))
     words = "; ".join(dict.fromkeys(_words(mapping(raw, "status"))))
-    return Workload(owner.kind, owner.name, owner.uid, words[:MESSAGE_LETTERS]) if owner and words else None
+    return Workload(owner.kind, owner.name, owner.uid, words[:MESSAGE_CHARACTERS]) if owner and words else None
 
 
 def _words(status: Mapping[str, Any]) -> Iterator[str]:

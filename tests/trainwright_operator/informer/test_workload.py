@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.informer.workload import MESSAGE_LETTERS, Workload, read_workload
+from trainwright_operator.informer.workload import MESSAGE_CHARACTERS, Workload, read_workload
 
 from ..owned import owned_by
 
@@ -33,7 +33,7 @@ EVICTED = ("Evicted", "True", "PodsReadyTimeout", "Exceeded the PodsReady timeou
             "couldn't assign flavors: 1 more needed",
         ),
         ([(kind, "False", "Inadmissible", "no queue a") for kind in ("QuotaReserved", "Admitted")], "no queue a"),
-        ([("QuotaReserved", "False", "Pending", "x" * 900)], "x" * MESSAGE_LETTERS),
+        ([("QuotaReserved", "False", "Pending", "x" * 900)], "x" * MESSAGE_CHARACTERS),
     ],
 )
 def test_it_tells_what_the_workload_waits_for(told: list[tuple[str, str, str, str]], words: str) -> None:

@@ -54,7 +54,7 @@ def test_the_pictures_of_rows_have_a_limit(tmp_path: Path, monkeypatch: pytest.M
     assert _opened(found.of_row(3)["file"]).size == (23, 20)
     samples = found.samples()["picture"]
     assert [_opened(one).size[0] - 20 for one in samples] == np.flatnonzero(data.splits == 0)[:8].tolist()
-    monkeypatch.setattr(thumbnails, "MOST_LETTERS", 2 * len(samples[0]) + 10)
+    monkeypatch.setattr(thumbnails, "MAX_CHARACTERS", 2 * len(samples[0]) + 10)
     few = Thumbnails(resolved, data).samples()["picture"]
     assert 0 < len(few) < len(samples)
-    assert sum(map(len, few)) <= thumbnails.MOST_LETTERS
+    assert sum(map(len, few)) <= thumbnails.MAX_CHARACTERS

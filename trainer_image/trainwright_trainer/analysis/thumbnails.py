@@ -14,8 +14,8 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.prepared import TEST, TRAIN, VALIDATION, Prepared
 from trainwright_trainer.features.pixels import decoded
 
-MOST_LETTERS = 2_000_000
-"""The letters of all pictures of a report together."""
+MAX_CHARACTERS = 2_000_000
+"""The characters of the data URIs of a report together."""
 MOST_SAMPLES = 8
 _SIDE = 96
 # A small picture is exact as a PNG, and no larger than a JPEG.
@@ -24,11 +24,11 @@ _PNG_LEVEL, _QUALITY = 6, 80
 
 
 class Thumbnails:
-    """The pictures of a data set's image inputs. When they have `MOST_LETTERS`, there are no further ones."""
+    """The pictures of a data set's image inputs. When they have `MAX_CHARACTERS`, there are no further ones."""
 
     def __init__(self, config: ModelConfig, data: Prepared) -> None:
         self._features = [feature for feature in config.input_features if feature.type == "image"]
-        self._data, self._left = data, MOST_LETTERS
+        self._data, self._left = data, MAX_CHARACTERS
 
     def of_row(self, row: int) -> dict[str, str]:
         """The pictures of a row, by the column of the data set."""

@@ -19,7 +19,7 @@ from trainwright_trainer.metrics.worst_rows import WorstRows
 from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.report.data import WorstRow
 
-MOST_LETTERS = 200
+MAX_CHARACTERS = 200
 
 
 def worst_rows(
@@ -78,5 +78,5 @@ def text_of(value: Any) -> str:
     if isinstance(value, bytes):
         return f"{len(value) / 1000:.3g} kB"
     if isinstance(value, list | tuple):
-        return formats.shorten(", ".join(map(text_of, value)), MOST_LETTERS)
-    return formats.shorten(str(value), MOST_LETTERS)
+        return formats.shorten(", ".join(map(text_of, value)), MAX_CHARACTERS)
+    return formats.shorten(str(value), MAX_CHARACTERS)

@@ -31,7 +31,7 @@ from trainwright_trainer.callbacks.throughput import Throughput
 
 LOOK_SECONDS = 1.0
 """Steps come by the thousand; throughput is sampled at this interval."""
-MOST_NUMBERS, MOST_LETTERS = 256, 256
+MOST_NUMBERS, MAX_CHARACTERS = 256, 256
 MOST_RANKS = 8
 LONGEST = 1e10
 
@@ -64,7 +64,7 @@ class ProgressSnapshot:
             if self._throughput is not None:
                 self._throughput.paused(event.rows_per_second)
         elif isinstance(event, Checkpointed):
-            self._checkpoint = self._checkpoint if event.error else event.name[:MOST_LETTERS]
+            self._checkpoint = self._checkpoint if event.error else event.name[:MAX_CHARACTERS]
         elif isinstance(event, Ended):
             self._ended = True
         elif isinstance(event, Searched):
@@ -73,19 +73,19 @@ class ProgressSnapshot:
             self._function.started(event)
         elif isinstance(event, Reported):
             self._function.reported(event, now)
-            self._checkpoint = self._checkpoint if event.checkpoint is None else event.checkpoint[:MOST_LETTERS]
+            self._checkpoint = self._checkpoint if event.checkpoint is None else event.checkpoint[:MAX_CHARACTERS]
 
     def message(self, now: float) -> ProgressMessage:
         """The progress so far. Unknown values are absent."""
         if self._search is not None:
-            return ProgressMessage(stage=self._stage[:MOST_LETTERS], **_of_a_search(self._search))
+            return ProgressMessage(stage=self._stage[:MAX_CHARACTERS], **_of_a_search(self._search))
         found = {
             **self._of_the_start(),
             **self._of_the_steps(now),
             **self._of_the_round(),
             **self._of_the_function(),
         }
-        return ProgressMessage(stage=self._stage[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
+        return ProgressMessage(stage=self._stage[:MAX_CHARACTERS], last_checkpoint=self._checkpoint, **found)
 
     def _of_the_start(self) -> dict[str, Any]:
         started = self._started
@@ -124,7 +124,7 @@ class ProgressSnapshot:
             "metrics": flat(round_.scores),
             "validation_metric": _decisive(self._started, round_),
             "ranks": [_of_rank(one) for one in slowest_first[:MOST_RANKS]] or None,
-            "straggler": (straggler_line(round_.ranks) or "")[:MOST_LETTERS] or None,
+            "straggler": (straggler_line(round_.ranks) or "")[:MAX_CHARACTERS] or None,
         }
 
     def _of_the_function(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class ProgressSnapshot:
             "fraction": function.fraction,
             "eta_seconds": left if left is not None and left <= LONGEST else None,
             "metrics": flat(function.report.metrics),
-            "validation_metric": None if score is None else Score(name=score[0][:MOST_LETTERS], value=score[1]),
+            "validation_metric": None if score is None else Score(name=score[0][:MAX_CHARACTERS], value=score[1]),
         }
 
     def _fraction(self, rows: int) -> float | None:
@@ -154,7 +154,7 @@ def _of_a_search(search: Searched) -> dict[str, Any]:
     return {
         "fraction": 1.0 if search.ended else min(1.0, search.finished / search.total) if search.total else None,
         "eta_seconds": 0.0 if search.ended else search.left if search.left <= LONGEST else None,
-        "validation_metric": None if value is None else Score(name=search.metric[:MOST_LETTERS], value=value),
+        "validation_metric": None if value is None else Score(name=search.metric[:MAX_CHARACTERS], value=value),
         "trials": Trials(
             total=search.total,
             finished=search.finished,
@@ -165,7 +165,7 @@ def _of_a_search(search: Searched) -> dict[str, Any]:
                     name=row.name,
                     score=row.score,
                     state=row.state,
-                    values=formats.shorten(row.values, MOST_LETTERS),
+                    values=formats.shorten(row.values, MAX_CHARACTERS),
                     folder=row.folder,
                 )
                 for row in search.best
@@ -186,7 +186,7 @@ def _decisive(started: Started, round_: Evaluated) -> Score | None:
     field, _, metric = started.validation_metric.rpartition(".")
     value = _finite(value_of(round_.scores.get("validation", {}), field, metric))
     name = formats.metric_name(started.validation_metric, started.outputs)
-    return None if value is None else Score(name=name[:MOST_LETTERS], value=value)
+    return None if value is None else Score(name=name[:MAX_CHARACTERS], value=value)
 
 
 def _of_rank(one: RankRound) -> RankProgress:
@@ -197,7 +197,7 @@ def _of_rank(one: RankRound) -> RankProgress:
 
 def flat(scores: Mapping[str, Any]) -> dict[str, float]:
     """`{"late": {"roc_auc": 0.7}}` as `{"late.roc_auc": 0.7}`."""
-    found = ((name, value) for name, value in _leaves(scores, "") if len(name) <= MOST_LETTERS)
+    found = ((name, value) for name, value in _leaves(scores, "") if len(name) <= MAX_CHARACTERS)
     return dict(pair for pair, _ in zip(found, range(MOST_NUMBERS), strict=False))
 
 

@@ -18,7 +18,7 @@ from trainwright_trainer.data.rows import BLOCK_ROWS, Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.features.errors import kind_of
 
-_MOST_NAMES, _MOST_LETTERS = 3, 60
+_MOST_NAMES, _MAX_CHARACTERS = 3, 60
 Wanted = Sequence[tuple[str, str]]
 """Pairs of a path in the config and the column that it names."""
 
@@ -183,7 +183,7 @@ def check_names(name: str, columns: Sequence[str], wanted: Wanted) -> None:
 
 
 def _shortened(name: str) -> str:
-    return name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…"
+    return name if len(name) <= _MAX_CHARACTERS else f"{name[:_MAX_CHARACTERS]}…"
 
 
 def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:

@@ -17,7 +17,7 @@ from trainwright_trainer.search.trials import Trial
 
 _WIDE = Box(width=680, height=280, left=60, right=70)
 _AXIS, _TOP, _BOTTOM, _EDGE = 150.0, 40.0, 250.0, 75.0
-MOST_LETTERS = 23
+MAX_CHARACTERS = 23
 LABELLED = 5
 # A trial further from the median than so many times the distance of the best one would hide the others.
 _FAR = 4.0
@@ -134,7 +134,7 @@ def _scale(values: Sequence[Any], *, log: bool) -> tuple[Place, Ticks]:
 
 
 def _column(at: float, name: str, ticks: Ticks) -> Markup:
-    head = name if len(name) <= MOST_LETTERS else f"…{name[-MOST_LETTERS + 1 :]}"
+    head = name if len(name) <= MAX_CHARACTERS else f"…{name[-MAX_CHARACTERS + 1 :]}"
     marks = [
         join(line(at - 3, y, at + 3, y, "axis"), text(at + 6, y + 3.5, formats.shorten(label, 14), "tick"))
         for y, label in ticks

@@ -9,7 +9,7 @@ from trainwright_api.config.hyperopt.substitution import substituted
 from trainwright_api.resource.backend import idle_sections
 from trainwright_api.yaml.rewrite import dumped
 
-MOST_LETTERS_OF_A_NAME = 50
+MAX_CHARACTERS_OF_A_NAME = 50
 
 
 def trial_job(job: Mapping[str, Any], name: str, trial: str, values: Mapping[str, Any], backend: str) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def trial_job(job: Mapping[str, Any], name: str, trial: str, values: Mapping[str
     return {
         "apiVersion": job["apiVersion"],
         "kind": job["kind"],
-        "metadata": {"name": f"{name[:MOST_LETTERS_OF_A_NAME].rstrip('-.')}-{trial}"},
+        "metadata": {"name": f"{name[:MAX_CHARACTERS_OF_A_NAME].rstrip('-.')}-{trial}"},
         "spec": {
             **spec,
             "task": "train",

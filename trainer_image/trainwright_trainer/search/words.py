@@ -12,7 +12,7 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.search.objective import Objective
 from trainwright_trainer.search.trials import Trial, ended, ranked
 
-MOST_LETTERS_OF_A_VALUE = 40
+MAX_CHARACTERS_OF_A_VALUE = 40
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def value(item: Any) -> str:
     if isinstance(item, float):
         return formats.rate_of_learning(item)
     text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-    return formats.shorten(text, MOST_LETTERS_OF_A_VALUE)
+    return formats.shorten(text, MAX_CHARACTERS_OF_A_VALUE)
 
 
 def values(given: Mapping[str, Any]) -> str:
