@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
         for name, (found, instead) in CHANGES.items():
             _replace(source / name, found, instead)
         command = [sys.executable, "setup.py", "--quiet", "bdist_wheel", "--dist-dir", str(folder.resolve())]
-        environment = {"MAKEFLAGS": f"-j{os.cpu_count()}", **os.environ, **OPTIONS}
+        environment = {**os.environ, "MAKEFLAGS": f"-j{os.cpu_count()}", **OPTIONS}
         with tempfile.TemporaryFile() as log:
             ended = subprocess.run(command, cwd=source, env=environment, stdout=log, stderr=subprocess.STDOUT)
             if ended.returncode:
