@@ -38,10 +38,11 @@ def _part(kind: str, path: str) -> str:
 
 # Without those of outputs of a type that is built as inputs only, which no feature takes, and without the cache of
 # embeddings, which needs a pretrained encoder: test_cached_embeddings.py.
+_WALK = Walk(is_built)  # one for all types: a section that many share is tested below the first of them
 DEFAULTS = [
     (kind, option)
     for kind in support.INPUTS
-    for option in Walk(is_built).section(schema_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
+    for option in _WALK.section(schema_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
     if _with_part(kind, _part(kind, option.path)) and not option.path.endswith(".cache_encoder_embeddings")
 ]
 

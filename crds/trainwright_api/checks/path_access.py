@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from posixpath import basename, isabs, normpath
 from typing import Any
 
-from trainwright_api.locations import S3, scheme_of
+from trainwright_api.locations import S3, is_read_only, scheme_of
 from trainwright_api.problems import Problem
 from trainwright_api.resource.environment import CREDENTIALS_FOLDER
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.kubernetes import VolumeMount
+from trainwright_api.resource.stages import TRAINING
 
 _SHARED_VOLUMES = frozenset({"persistentVolumeClaim", "nfs", "csi", "azureFile", "cephfs", "glusterfs"})
 """The volume sources that all pods share. hostPath counts as local to a node; other sources are local to a pod."""
@@ -23,6 +24,9 @@ def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from _place(spec, "model", spec.model)
     yield from _place(spec, "resumeFrom", spec.resume_from)
     yield from _place(spec, "backend.cache_dir", spec.backend.cache_dir, written=True)
+    if spec.backend.cache_dir is None and spec.task in TRAINING and is_read_only(spec.dataset or ""):
+        line = f"missing: nothing is written beside {scheme_of(spec.dataset or '')} data. Pods need a URI, or {_VOLUME}"
+        yield Problem("backend.cache_dir", line)
     yield from _credentials(spec)
     if spec.output is None:
         yield Problem("output", f"missing: pods need a URI, as in {S3}bucket/runs, or {_VOLUME}")

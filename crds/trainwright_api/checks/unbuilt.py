@@ -17,7 +17,7 @@ from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS
 from trainwright_api.config.model import default_types
 from trainwright_api.config.outlines import mapping, outlines
 from trainwright_api.config.tokenizers import TOKENIZERS
-from trainwright_api.locations import GCS, S3, STORES, scheme_of
+from trainwright_api.locations import DATA_ONLY, GCS, S3, STORES, scheme_of
 from trainwright_api.paths import Location
 from trainwright_api.problems import not_built
 from trainwright_api.resource.job import TrainingJobSpec
@@ -126,7 +126,8 @@ def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
     places: list[tuple[Location, Any]] = [((name,), spec.get(name)) for name in _STORES]
     for at, place in [*places, (("backend", "cache_dir"), cache_dir)]:
         scheme = scheme_of(place) if isinstance(place, str) else ""
-        if scheme not in ("", "file://", *STORES):
+        readable = DATA_ONLY if at == ("dataset",) else ()
+        if scheme not in ("", "file://", *STORES, *readable):
             yield at, _line(scheme, ("files", f"folders, {S3} and {GCS}"))
 
 

@@ -14,7 +14,7 @@ from trainwright_api.checks.forms import Form, resource
 from trainwright_api.checks.left_out import unknown_keys, unknown_words
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.checks.unbuilt import gaps
-from trainwright_api.locations import is_stored, parse_bucket
+from trainwright_api.locations import is_read_only, is_stored, parse_bucket, parse_data_uri
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import (
@@ -184,6 +184,11 @@ def _locations(job: TrainingJob) -> Iterator[Problem]:
                 parse_bucket(location, path)
             except Mistakes as mistakes:
                 yield from mistakes.problems
+    if spec.dataset is not None and is_read_only(spec.dataset):
+        try:
+            parse_data_uri(spec.dataset, "dataset")
+        except Mistakes as mistakes:
+            yield from mistakes.problems
 
 
 def _resume_from(spec: TrainingJobSpec) -> Iterator[Problem]:

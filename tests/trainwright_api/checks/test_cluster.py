@@ -133,6 +133,13 @@ def test_a_model_and_a_cache_have_to_be_seen_too():
     assert [line.split()[0] for line in mistakes_of.splitlines()[1:]] == ["model", "backend.cache_dir"]
 
 
+def test_data_of_a_store_that_is_only_read_need_a_place_for_the_cache():
+    place, line = "https://host/flights.parquet", "nothing is written beside https:// data"
+    assert message(dataset=place).startswith(f"late: backend.cache_dir: missing: {line}")
+    assert message(dataset=place, backend={"type": "local", "cache_dir": "s3://bucket/cache"}) == ""
+    assert message(dataset=place, config=None, task="predict", model="s3://bucket/model") == ""
+
+
 def test_a_cluster_needs_an_output():
     assert message(output=None).startswith("late: output: missing: pods need a URI, as in s3://bucket/runs")
 

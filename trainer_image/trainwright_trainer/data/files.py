@@ -15,7 +15,7 @@ from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats import COMPRESSIONS, FORMATS, SUFFIXES, format_of, refuse_idle_options
 from trainwright_trainer.data.formats.reader import Reader
 from trainwright_trainer.storage.base import Identity, Storage
-from trainwright_trainer.storage.location import Place, place_of
+from trainwright_trainer.storage.location import DataPlace, DataUri, Place, data_place_of
 from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
@@ -28,7 +28,8 @@ class Files:
 
     dataset: str
     home: Place
-    """The default place of the cache folder: beside a file or a folder, or the fixed folder of a glob."""
+    """The default place of the cache folder: beside a file or a folder, or the fixed folder of a glob; the working
+    folder for a store that is only read."""
     storage: Storage
     names: tuple[str, ...]
     format: str
@@ -58,7 +59,7 @@ def find(dataset: str, access: S3Credentials | None = None, options: DatasetOpti
 
 
 def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -> Files:
-    place = place_of(dataset, "dataset")
+    place = data_place_of(dataset, "dataset")
     if isinstance(place, Path):
         place = place.expanduser()
         is_folder, is_prefix = _is_folder(place), False
@@ -68,20 +69,24 @@ def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -
         beside = storage_of(place.parent, access)
         if not is_prefix and beside.exists(place.name):
             word = options.format or _named_format(PurePath(place.name))
-            return Files(place.name, place.parent, beside, (place.name,), word, True, options)
+            return Files(place.name, _home(place.parent), beside, (place.name,), word, True, options)
         if (listed := expanded(str(place))) != [str(place)]:
             return _listed(dataset, [_find(name, access, options) for name in listed], access)
         if _has_wildcard(place):
             folder = _fixed_part(place)
             storage = storage_of(folder, access)
-            return _many(dataset, folder, storage, storage.match(_relative(place, folder)), options)
+            return _many(dataset, _home(folder), storage, storage.match(_relative(place, folder)), options)
     storage = storage_of(place, access)
     names = [name for name in storage.list_tree() if counts(PurePath(name))]
     if not names and not is_folder:
         raise absent(str(place), place.name, [name.rstrip("/") for name in beside.list()])
     if isinstance(place, Path):
         return _many(place.name or str(place), place.resolve().parent, storage, names, options)
-    return _many(place.name or place.bucket, place.parent, storage, names, options)
+    return _many(place.name or place.bucket, _home(place.parent), storage, names, options)
+
+
+def _home(folder: DataPlace) -> Place:
+    return Path() if isinstance(folder, DataUri) else folder
 
 
 def _listed(dataset: str, parts: Sequence[Files], access: S3Credentials | None) -> Files:
@@ -97,10 +102,10 @@ def _listed(dataset: str, parts: Sequence[Files], access: S3Credentials | None) 
         raise Mistakes.one("dataset", f"{dataset!r} names {twice!r} twice.")
     _refuse_mixed(dataset, {part.format: part.names[0] for part in reversed(parts)})
     first = parts[0]
-    return Files(dataset, folder, storage_of(folder, access), tuple(names), first.format, False, first.options)
+    return Files(dataset, _home(folder), storage_of(folder, access), tuple(names), first.format, False, first.options)
 
 
-def _lies_in(place: Place, folder: Place) -> bool:
+def _lies_in(place: DataPlace, folder: DataPlace) -> bool:
     while place not in (folder, place.parent):
         place = place.parent
     return place == folder
@@ -118,19 +123,19 @@ def counts(path: PurePath) -> bool:
     return not any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _has_wildcard(place: Place) -> bool:
+def _has_wildcard(place: DataPlace) -> bool:
     return any(sign in str(place) for sign in _WILDCARDS)
 
 
-def _fixed_part(pattern: Place) -> Place:
+def _fixed_part(pattern: DataPlace) -> DataPlace:
     """The folder above the first part that contains a wildcard."""
-    folder: Place = pattern.parent
+    folder: DataPlace = pattern.parent
     while _has_wildcard(folder):
         folder = folder.parent
     return folder
 
 
-def _relative(pattern: Place, folder: Place) -> str:
+def _relative(pattern: DataPlace, folder: DataPlace) -> str:
     if isinstance(pattern, Path):
         return pattern.relative_to(str(folder)).as_posix()
     return str(pattern).removeprefix(f"{folder}/")

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from trainwright_api.checks.path_access import lies_under
 from trainwright_api.config.outlines import mapping, outlines
-from trainwright_api.locations import is_stored
+from trainwright_api.locations import is_read_only, is_stored
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source
@@ -37,7 +37,7 @@ def look(spec: Mapping[str, Any]) -> Head:
     dataset = spec.get("dataset")
     if not isinstance(dataset, str) or not dataset:
         return Head()
-    if is_stored(dataset):
+    if is_stored(dataset) or is_read_only(dataset):
         return Head(notes=("dataset lies in a store: its columns are looked at when the job runs",))
     if "://" in dataset and not dataset.startswith("file://"):
         return Head()

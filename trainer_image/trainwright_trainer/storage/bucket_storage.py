@@ -136,7 +136,7 @@ class BucketStorage(Storage):
 
     def match(self, pattern: str) -> Sequence[str]:
         parts = pattern.split("/")
-        return [name for name in self.list_tree() if _matches(name.split("/"), parts)]
+        return [name for name in self.list_tree() if matches(name.split("/"), parts)]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
         """Many objects are listed together, because one request lists a thousand of them."""
@@ -185,13 +185,13 @@ class BucketStorage(Storage):
         return {"path": place, "etag": found.etag, "size": found.size}
 
 
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     """Match as a shell does: `**` matches any number of folders, and a wildcard does not match a leading dot."""
     if not pattern:
         return not parts
     first, *rest = pattern
-    if first == "**" and _matches(parts, rest):
+    if first == "**" and matches(parts, rest):
         return True
     if not parts or (parts[0].startswith(".") and not first.startswith(".")):
         return False
-    return _matches(parts[1:], pattern) if first == "**" else fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
+    return matches(parts[1:], pattern) if first == "**" else fnmatchcase(parts[0], first) and matches(parts[1:], rest)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Self
 
-from trainwright_api.locations import GCS, S3, parse_bucket, scheme_of
+from trainwright_api.locations import GCS, S3, is_read_only, parse_bucket, parse_data_uri, scheme_of
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
 
@@ -59,8 +59,46 @@ class GcsUri(BucketUri):
     SCHEME = GCS
 
 
+@dataclass(frozen=True)
+class DataUri:
+    """A place in a store from which data sets are read, and to which nothing is written. Like a path, it supports `/`.
+
+    `bucket`: the host or the container. `query`: the rest of a URL, which may contain a key, so it is not shown.
+    """
+
+    scheme: str
+    bucket: str
+    key: str
+    query: str = field(default="", repr=False)
+
+    @classmethod
+    def parse(cls, text: str, path: str) -> DataUri:
+        """The place that a URI names. Raises Mistakes with the `path` in the job."""
+        return cls(scheme_of(text), *parse_data_uri(text, path))
+
+    def __str__(self) -> str:
+        return f"{self.scheme}{self.bucket}/{self.key}".rstrip("/")
+
+    @property
+    def url(self) -> str:
+        return f"{self}{self.query}"
+
+    def __truediv__(self, name: str) -> DataUri:
+        return replace(self, key=f"{self.key}/{name}".strip("/"))
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.key).name
+
+    @property
+    def parent(self) -> DataUri:
+        return replace(self, key=self.key.rpartition("/")[0])
+
+
 Place = Path | S3Uri | GcsUri
 """A place on this machine or in a store. All types support `/` and `str`."""
+DataPlace = Place | DataUri
+"""A place of data sets."""
 _STORES: Mapping[str, type[S3Uri | GcsUri]] = {S3: S3Uri, GCS: GcsUri}
 
 
@@ -74,3 +112,8 @@ def place_of(text: str, path: str) -> Place:
     if scheme and scheme != "file://":
         raise not_built(path, scheme, f"folders, {S3} and {GCS}")
     return Path(text.removeprefix("file://"))
+
+
+def data_place_of(text: str, path: str) -> DataPlace:
+    """Like `place_of`, for data sets, which stores may hold that are only read."""
+    return DataUri.parse(text, path) if is_read_only(text) else place_of(text, path)

@@ -7,7 +7,8 @@ from pathlib import Path
 from trainwright_trainer.storage import gcs
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
-from trainwright_trainer.storage.location import GcsUri, Place, place_of
+from trainwright_trainer.storage.location import DataPlace, DataUri, GcsUri, place_of
+from trainwright_trainer.storage.read_only import ReadOnlyStorage
 from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
 
 
@@ -19,12 +20,14 @@ def storage_at(location: str, access: S3Credentials | None = None, *, path: str 
     return storage_of(place_of(location, path), access)
 
 
-def storage_of(place: Place, access: S3Credentials | None = None, *, private: bool = False) -> Storage:
+def storage_of(place: DataPlace, access: S3Credentials | None = None, *, private: bool = False) -> Storage:
     """The storage of a place. With `private`, other users of this machine cannot read its files."""
     if isinstance(place, Path):
         return FolderStorage(place, private=private)
     if isinstance(place, GcsUri):
         return gcs.GcsStorage(place)
+    if isinstance(place, DataUri):
+        return ReadOnlyStorage(place)
     from trainwright_trainer.storage.s3 import S3Storage  # boto3 takes a while to import
 
     return S3Storage(place, access or from_environment())
