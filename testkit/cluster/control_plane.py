@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -23,10 +23,13 @@ CONTROLLERS = (
 
 
 class ControlPlane:
-    """Runs inside its `with` block: without root, on a free port, with all files in one temporary folder."""
+    """Runs inside its `with` block: without root, on a free port, with all files in one temporary folder.
 
-    def __init__(self) -> None:
-        self._programs = binaries.programs()
+    `more`: further controllers of the kube-controller-manager.
+    """
+
+    def __init__(self, more: Sequence[str] = ()) -> None:
+        self._programs, self._names = binaries.programs(), (*CONTROLLERS, *more)
         self._temporary = Folder()
         self.folder = self._temporary.path
         self._etcd = Etcd(self._programs, self.folder)
@@ -57,7 +60,7 @@ class ControlPlane:
     def _controller_flags(self) -> Mapping[str, str]:
         return {
             "kubeconfig": str(self.api_server.kubeconfig),
-            "controllers": ",".join(CONTROLLERS),
+            "controllers": ",".join(self._names),
             "use-service-account-credentials": "true",
             "service-account-private-key-file": str(self.api_server.tokens.key),
             "root-ca-file": str(self.api_server.ca.own.certificate),

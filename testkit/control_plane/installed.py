@@ -74,10 +74,14 @@ class Installed:
 
 
 @contextmanager
-def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) -> Iterator[Installed]:
-    """The namespaces must exist. The definition of Kueue's Workload is installed, because the operator watches it."""
-    apply(cluster, WORKLOADS)
-    cluster.kubectl("wait", "--for=condition=Established", f"crd/{WORKLOADS['metadata']['name']}", "--timeout=60s")
+def installed(
+    cluster: Cluster, folder: Path, manifest: str, *, workloads: Mapping[str, Any] | None = WORKLOADS, **settings: str
+) -> Iterator[Installed]:
+    """The namespaces must exist. `workloads`: the definition of Kueue's Workload, because the operator watches it; None
+    where Kueue itself is installed."""
+    if workloads is not None:
+        apply(cluster, workloads)
+        cluster.kubectl("wait", "--for=condition=Established", f"crd/{workloads['metadata']['name']}", "--timeout=60s")
     apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
     account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
     addresses = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}

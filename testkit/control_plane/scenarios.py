@@ -12,6 +12,7 @@ from testkit.harness.lifecycle import NAME, User
 from testkit.harness.lifecycles import completes, does
 from testkit.simulators import LoseNode, RunForever, Succeed
 from trainwright_operator.model import names
+from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS
 
 
 async def loses_its_child_to_somebody(user: User) -> None:
@@ -120,6 +121,8 @@ SLICE, SLICES = "nvidia.com/mig-1g.5gb.me", 2
 """A profile that KubeRay does not recognise as a GPU by its name."""
 WITH_KEYS = {"type": "horovod", "trainer": {"num_workers": 2}, "cache_credentials": {"key": "x"}}
 LOST_CHILD = Lifecycle("a lost child", [RunForever(), Succeed()], loses_its_child_to_somebody)
+REFUSED_PODS = Lifecycle("refused pods", [Succeed(unmade=FIRST_LOOK_SECONDS + 1)], completes)
+"""The operator reads the events of the Job."""
 TAKEN_NAMES = Lifecycle("taken names", [Succeed()], finds_its_names_taken, {"suspend": True})
 FREE_GPUS = Lifecycle("free GPUs", [Succeed()], takes_the_free_gpus, {"backend": RAY})
 SLICED_GPUS = Lifecycle(
@@ -157,6 +160,7 @@ EVERYWHERE: Lives = (
     (LIFECYCLES["deleted in the foreground"], "local"),
     (LOST_CHILD, "local"),
     (LOST_CHILD, "ray"),
+    (REFUSED_PODS, "local"),
     (TAKEN_NAMES, "gang"),
     (TTL_WITH_KEYS, "gang"),
 )
@@ -164,6 +168,7 @@ IN_TEAM_A: Lives = (
     (ASKED_GPUS, "ray"),
     (LIFECYCLES["suspended and resumed"], "ray"),
     (LIFECYCLES["TTL of the job"], "local"),
+    (REFUSED_PODS, "local"),
     (TTL_WITH_KEYS, "gang"),
 )
 IN_TEAM_B: Lives = (
@@ -171,5 +176,6 @@ IN_TEAM_B: Lives = (
     (LIFECYCLES["two crashes, then success"], "gang"),
     (LOST_CHILD, "local"),
     (LOST_CHILD, "ray"),
+    (REFUSED_PODS, "local"),
     (TAKEN_NAMES, "gang"),
 )

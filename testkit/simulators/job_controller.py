@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from testkit.api import ApiError, Manifest, condition
@@ -16,6 +17,7 @@ from testkit.simulators.shared_state import SharedState
 class JobController:
     def __init__(self, shared: SharedState) -> None:
         self._shared = shared
+        self._since: dict[str, float] = {}
 
     async def look(self, key: Key) -> float | None:
         job = self._shared.jobs.objects.get(key)
@@ -29,8 +31,15 @@ class JobController:
         elif job["spec"].get("suspend"):
             await self._suspend(job, pods)
         else:
+            if not pods and (left := self._unmade(job)) > 0:
+                return left
             await self._drive(job, pods)
         return None
+
+    def _unmade(self, job: Manifest) -> float:
+        """Seconds left in which no pod can be created, counted from when the Job was first seen without any."""
+        now = asyncio.get_running_loop().time()
+        return self._since.setdefault(job["metadata"]["uid"], now) + self._shared.scripts.of(job).unmade - now
 
     def _pods(self, job: Manifest) -> Sequence[Manifest]:
         return [pod for pod in self._shared.pods.related_to(job["metadata"]["uid"]) if not _is_foreign(pod, job)]

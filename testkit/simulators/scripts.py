@@ -23,6 +23,8 @@ class Script:
 
     after: float = 0.0
     """Run time of the pods before the end."""
+    unmade: float = 0.0
+    """Time in which the Job controller cannot create the pods."""
     pending: float = 0.0
     """Time that the pods wait before they run."""
     queued: float | None = None

@@ -64,6 +64,8 @@ class Cluster:
     others: Held = field(default_factory=Held)
     queued: dict[str, str] = field(default_factory=dict)
     """What Kueue's Workload of a child waits for, by the uid of the child."""
+    pods_refused: str = ""
+    """Why pods cannot be created, as the events of the Job say."""
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
@@ -112,6 +114,8 @@ class Cluster:
             there = frozenset(self.children)
             answers |= {"gone": asked - there, "fresh": asked & there, "in_use": {}}
             answers |= {"pods_fresh": True} if any(lookup.target == "pods" for lookup in decided.lookups) else {}
+            events = any(lookup.target == "events" for lookup in decided.lookups)
+            answers |= {"pods_refused": self.pods_refused} if events else {}
         raise AssertionError(f"it still looks up {decided.lookups}")
 
     def run(self, *, requests: int | None = None) -> int:

@@ -28,6 +28,7 @@ class State:
     reason: str = ""
     message: str = ""
     log_tail: str = ""
+    pods_refused: str = ""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod
 from trainwright_operator.children.ray_start_params import head_params, worker_params
 from trainwright_operator.kube.resources import RAY_JOBS
 from trainwright_operator.model.observed import ChildState, Manifest
-from trainwright_operator.model.reading import mapping, mappings, number, text, time
+from trainwright_operator.model.reading import condition, mapping, mappings, number, text, time
+from trainwright_operator.model.refusals import cause
 
 ENTRYPOINT = " ".join(COMMAND)
 GROUP = "workers"
@@ -134,7 +135,14 @@ def state_of_ray_job(raw: Mapping[str, Any]) -> State:
         reason=text(status.get("reason")) or (word if state == "failed" else ""),
         message=_cut(message),
         log_tail=_cut(message),
+        pods_refused=_pods_refused(status),
     )
+
+
+def _pods_refused(status: Mapping[str, Any]) -> str:
+    """Return KubeRay's reason and the API server's message, which it joins by a line break."""
+    found = condition(mapping(status, "rayClusterStatus"), "ReplicaFailure")
+    return cause(text(found.get("message"))) if found else ""
 
 
 def gang_of_ray_job(spec: Mapping[str, Any]) -> int:

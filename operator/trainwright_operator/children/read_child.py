@@ -38,4 +38,5 @@ def read_child(raw: Any) -> Child | None:
         reason=state.reason,
         message=state.message,
         log_tail=state.log_tail,
+        pods_refused=state.pods_refused,
     )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 from trainwright_operator import logs
@@ -23,8 +24,8 @@ from trainwright_operator.controller.counts import Counts, Observer
 from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.client import ApiError, Client
-from trainwright_operator.kube.resources import PODS, of_kind
-from trainwright_operator.model import names
+from trainwright_operator.kube.resources import EVENTS, PODS, of_kind
+from trainwright_operator.model import names, refusals
 from trainwright_operator.model.observed import Job, Pod, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.policies import node_matching
@@ -184,6 +185,8 @@ class Reconciler:
             return replace(snapshot, in_use=await self._in_use(lookup.name))
         if lookup.target == "pods":
             return replace(snapshot, pods=await self._pods(job, snapshot.pods), pods_fresh=True)
+        if lookup.target == "events":
+            return replace(snapshot, pods_refused=await self._pods_refused(job, lookup.name))
         try:
             raw = await self._client.get(of_kind(lookup.kind), job.namespace, lookup.name)
         except ApiError as error:
@@ -212,6 +215,18 @@ class Reconciler:
         own = filter(None, map(self._view.owners.admitted, there.values()))
         taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
         return (*own, *taken)
+
+    async def _pods_refused(self, job: Job, child: str) -> str:
+        """Return why pods of the child cannot be created. The roles of an older release do not allow to read events."""
+        about = f"reason={refusals.FAILED_CREATE},regarding.name={child}"
+        found: list[Mapping[str, Any]] = []
+        try:
+            async for page in self._client.list(EVENTS, job.namespace, field_selector=about):
+                found = [*page.items] if page.first else [*found, *page.items]
+        except ApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+        return refusals.newest_cause(found)
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:
         found: Counter[str] = Counter()

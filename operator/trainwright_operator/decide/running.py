@@ -11,7 +11,7 @@ from trainwright_operator.decide.context import ENDED, Context, deletions, is_op
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Lookup, Plan
-from trainwright_operator.policies import deadlines, pod_draining, start
+from trainwright_operator.policies import deadlines, pod_draining, refused_pods, start
 from trainwright_operator.policies.display import phase, waiting, with_queue
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, reported_outcome
 
@@ -122,7 +122,13 @@ def running(context: Context) -> Plan | None:
     """The attempt runs, or waits for room."""
     if context.running is None:
         return None
-    return _as_it_goes(context, *context.running)
+    attempt, child = context.running
+    pods, now = context.pods_of(attempt), context.now
+    if _runs(context, attempt, child):
+        return _as_it_goes(context, attempt, child)
+    if context.snapshot.pods_refused is None and refused_pods.must_look(child, pods, now):
+        return Plan(lookups=(Lookup("events", child.name),))
+    return _as_it_goes(context, attempt, child, wake_at=refused_pods.next_look(child, pods, now))
 
 
 def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:

@@ -78,6 +78,8 @@ class Child:
     """The message for the end."""
     log_tail: str = ""
     """The last log lines, if the child's status holds them."""
+    pods_refused: str = ""
+    """Why its pods cannot be created, if the child's status holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,5 +214,7 @@ class Snapshot:
     """The kinds of children that the API server does not know."""
     queued: Mapping[str, str] = field(default_factory=dict)
     """By the uid of a child that Kueue manages: what its Workload waits for. It is for display and decides nothing."""
+    pods_refused: str | None = None
+    """Why pods of the child cannot be created, as its events say; "" if they do not. None: the events are not read."""
     refused: str = ""
     """The reason, in one line, for which the API server has just rejected an object of the last plan."""

@@ -23,9 +23,10 @@ class Deletion:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Data to read from the API server before a decision: a missing child, the job's pods, or the GPUs in use."""
+    """Data to read from the API server before a decision: a missing child, the job's pods, the GPUs in use, or the
+    events of a child that lacks pods."""
 
-    target: Literal["child", "pods", "gpus"]
+    target: Literal["child", "pods", "gpus", "events"]
     name: str = ""
     """The name of the child or of the resource."""
     kind: str = ""

@@ -42,6 +42,9 @@ def waiting(child: Child, snapshot: Snapshot) -> tuple[str, str]:
     held_up = next((pod for pod in own if pod.waiting), None)
     if held_up is not None:
         return "Starting", f"pod {held_up.name}: {held_up.waiting}"
+    refused = child.pods_refused or snapshot.pods_refused
+    if refused:
+        return "Starting", f"pods of {child.kind} {child.name} cannot be created: {refused}"
     return "Starting", being_started(child.kind, child.name)
 
 

@@ -82,8 +82,8 @@ def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int 
     if limit and held_up is not None and held_up.waiting.partition(":")[0] in OF_IMAGES:
         return Ending("environment", DEADLINE, f"image {image} could not be pulled {limit}: {reason}")
     if not is_placed(child, pods):
-        why = next((pod.unschedulable for pod in pods if pod.unschedulable), "some of them were not made")
-        return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why}")
+        why = next((pod.unschedulable for pod in pods if pod.unschedulable), child.pods_refused)
+        return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why or 'some of them were not made'}")
     if reason:
         return Ending("environment", DEADLINE, f"it did not start {limit}: {reason}")
     return Ending("infrastructure", DEADLINE, f"{child.kind} {child.name} was not at work {limit}")

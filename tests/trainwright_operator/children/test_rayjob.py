@@ -200,3 +200,10 @@ def test_a_search_has_a_pod_for_each_trial_that_runs_at_the_same_time() -> None:
 def test_a_search_on_one_machine_is_one_pod() -> None:
     made = child(child_spec("local", stage="hyperopt", task="hyperopt", config=search()))
     assert (made["kind"], made["spec"]["template"]["spec"]["containers"][0]["name"]) == ("Job", "trainer")
+
+
+def test_the_status_says_why_pods_are_refused() -> None:
+    said = 'FailedCreateHeadPod\npods "flights-1-train-5kqfx-head-p7d2m" is forbidden: exceeded quota: team'
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreateHeadPod", "message": said}
+    found = state_of_ray_job(of("Initializing", "", rayClusterStatus={"conditions": [failure]}))
+    assert (found.state, found.pods_refused) == ("pending", "exceeded quota: team")

@@ -266,6 +266,32 @@ def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
     run_scenario(scenario)
 
 
+EVENTS_OF_CHILD = Plan(lookups=(Lookup("events", "flights-1"),))
+
+
+def test_the_events_of_a_child_say_why_its_pods_are_refused() -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
+        metadata = {"name": "one", "namespace": "team"}
+        environment.api.add({"kind": "Event", "metadata": metadata, "note": "exceeded quota"})
+        await environment.look(EVENTS_OF_CHILD, Plan())
+        assert environment.snapshots[1].pods_refused == "exceeded quota"
+
+    run_scenario(scenario)
+
+
+def forbidden(verb: str, what: str) -> None:
+    raise ApiError(403, "Forbidden", f"{verb} {what} is forbidden")
+
+
+def test_a_pass_goes_on_if_events_must_not_be_read() -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
+        environment.api.fault = forbidden
+        await environment.look(EVENTS_OF_CHILD, Plan())
+        assert environment.snapshots[1].pods_refused == ""
+
+    run_scenario(scenario)
+
+
 def test_a_decision_that_never_stops_asking_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look(*[Plan(lookups=(Lookup("child", "flights-1", "Job"),))] * 9)

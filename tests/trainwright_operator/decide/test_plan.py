@@ -14,6 +14,7 @@ from trainwright_operator.decide.plan import SITUATIONS, plan
 from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.model.observed import Held, Node, Pod
 from trainwright_operator.model.plan import Lookup
+from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS, SECONDS_BETWEEN_LOOKS
 from trainwright_operator.policy import Policy
 
 from ..simulation import SETTINGS, SPEC, UID, Cluster
@@ -467,6 +468,32 @@ def test_kueue_holds_a_child_in_its_queue() -> None:
     assert (cluster.status.attempt, cluster.status.preemptions, cluster.status.retries) == (2, 1, None)
     ended = (cluster.status.attempts or [])[0]
     assert ended.message == f"{child.name} was sent back to its queue: Preempted to accommodate another workload"
+
+
+def test_pods_that_a_quota_refuses_are_explained_until_they_exist() -> None:
+    cluster = Cluster(pods_refused="exceeded quota: team")
+    cluster.settle()
+    name = cluster.child.name
+    assert cluster.status.message == f"Job {name} is being started"
+    cluster.wait(FIRST_LOOK_SECONDS)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.message) == (
+        "Starting",
+        f"pods of Job {name} cannot be created: exceeded quota: team",
+    )
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=SECONDS_BETWEEN_LOOKS)
+    cluster.pods = {"one": pod(cluster, phase="Pending")}
+    cluster.settle()
+    assert cluster.status.message == f"Job {name} is being started"
+
+
+def test_a_ray_job_says_itself_that_its_pods_are_refused() -> None:
+    cluster = Cluster(spec=RAY)
+    cluster.settle()
+    name = cluster.child.name
+    cluster.children[name] = replace(cluster.child, pods_refused="exceeded quota: team")
+    cluster.settle()
+    assert cluster.status.message == f"pods of RayJob {name} cannot be created: exceeded quota: team"
 
 
 def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:
