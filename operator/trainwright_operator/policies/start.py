@@ -20,6 +20,7 @@ from trainwright_operator.policies.outcome import Ending
 UNSCHEDULABLE = "Unschedulable"
 """The reason of an attempt that released its nodes."""
 DEADLINE = "StartDeadlineExceeded"
+UNMADE = "some of them were not made"
 OF_IMAGES = (
     "ErrImagePull",
     "ImagePullBackOff",
@@ -82,8 +83,8 @@ def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int 
     if limit and held_up is not None and held_up.waiting.partition(":")[0] in OF_IMAGES:
         return Ending("environment", DEADLINE, f"image {image} could not be pulled {limit}: {reason}")
     if not is_placed(child, pods):
-        why = next((pod.unschedulable for pod in pods if pod.unschedulable), child.pods_refused)
-        return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why or 'some of them were not made'}")
+        why = next((pod.unschedulable for pod in pods if pod.unschedulable), child.pods_refused or UNMADE)
+        return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why}")
     if reason:
         return Ending("environment", DEADLINE, f"it did not start {limit}: {reason}")
     return Ending("infrastructure", DEADLINE, f"{child.kind} {child.name} was not at work {limit}")

@@ -127,3 +127,9 @@ def test_what_an_attempt_that_does_not_start_ends_with(
 ) -> None:
     end = start.ending(CHILD, pods, "ml:1", limit)
     assert (end.outcome, end.reason, end.message) == (outcome, reason, message)
+
+
+def test_a_gang_without_all_of_its_pods_ends_with_the_reason_that_kuberay_gives() -> None:
+    refused = replace(CHILD, pods_refused="exceeded quota: team")
+    end = start.ending(refused, (PLACED,), "ml:1", None)
+    assert end.message == "not all of its pods found room: exceeded quota: team"

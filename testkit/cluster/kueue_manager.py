@@ -1,0 +1,155 @@
+"""Kueue's controller manager beside a control plane, with its own definitions, roles and webhooks.
+
+`python -m testkit.cluster.kueue_manager` builds it.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from testkit.cluster import golang
+from testkit.cluster.cluster import Cluster
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.port import LOOPBACK
+from testkit.cluster.process import Process, wait_until
+from testkit.cluster.program import Program
+
+KUEUE = Path(__file__).parent / "kueue"
+MODULE = "sigs.k8s.io/kueue"
+NAMESPACE = "kueue-system"
+ACCOUNT = "kueue-controller-manager"
+SECRET = "kueue-webhook-server-cert"
+NOT_USED = ("Deployment", "APIService", "ConfigMap")
+"""Parts of Kueue's manifests that run it as a pod, or serve a view of its queues."""
+FRAMEWORKS = ("batch/job", "ray.io/rayjob", "ray.io/raycluster")
+
+
+def program() -> Program:
+    version = golang.pin(KUEUE, MODULE)
+    stamp = f"-ldflags=-s -w -X {MODULE}/pkg/version.GitVersion={version}"
+    return Program(f"Kueue {version}", KUEUE, ("kueue",), f"{MODULE}/cmd/kueue", stamp)
+
+
+class KueueManager:
+    """Runs inside its `with` block, under its own service account."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._program, self.cluster = program().path(), cluster
+        self.folder = cluster.folder / "kueue"
+        self._certificates = self.folder / "certificates"
+        self._webhook, self._health = _free_port(), _free_port()
+        self._process: Process | None = None
+
+    def __enter__(self) -> KueueManager:
+        self._install()
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self, **configuration: Any) -> None:
+        """Start it with further fields of its configuration; return when its webhooks answer."""
+        path = self.folder / "configuration.json"
+        path.write_text(json.dumps({**self._configuration(), **configuration}))
+        user = self.cluster.as_service_account(NAMESPACE, ACCOUNT)
+        flags = {"config": str(path), "kubeconfig": str(user.kubeconfig), "zap-log-level": "info"}
+        self._process = Process(self._program, flags, self.folder / "kueue.log")
+        wait_until(self._is_ready, self._process)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.stop()
+            self._process = None
+
+    def _install(self) -> None:
+        """Apply Kueue's own manifests. The service of its webhooks leads to this machine."""
+        self._certificates.mkdir(parents=True)
+        found = [reached_at(self._webhook, one) for one in self._manifests()]
+        whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
+        self.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=whole)
+        names = [f"crd/{one['metadata']['name']}" for one in found if one["kind"] == "CustomResourceDefinition"]
+        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
+
+    def _manifests(self) -> Iterator[Mapping[str, Any]]:
+        """Read the output of kustomize by kubectl, which writes it as JSON, one object after the other."""
+        kubectl = self.cluster.kubectl
+        made = kubectl("kustomize", str(golang.module_folder(KUEUE, MODULE) / "config" / "default"))
+        text = kubectl("create", "--dry-run=client", "--validate=false", "-o=json", "-f", "-", stdin=made)
+        decoder, at = json.JSONDecoder(), 0
+        while at < len(text.rstrip()):
+            one, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+            if one["kind"] not in NOT_USED:
+                yield one
+
+    def _configuration(self) -> Mapping[str, Any]:
+        return {
+            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+            "kind": "Configuration",
+            "namespace": NAMESPACE,
+            "health": {"healthProbeBindAddress": f"{LOOPBACK}:{self._health}"},
+            "metrics": {"bindAddress": "0"},
+            "webhook": {"host": LOOPBACK, "port": self._webhook, "certDir": str(self._certificates)},
+            "leaderElection": {"leaderElect": False},
+            "integrations": {"frameworks": FRAMEWORKS},
+            "featureGates": {"VisibilityOnDemand": False},
+        }
+
+    def _is_ready(self) -> bool:
+        self._mount()
+        connection = http.client.HTTPConnection(LOOPBACK, self._health, timeout=5)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def _mount(self) -> None:
+        """Write the certificate that Kueue makes for itself to its folder, as a kubelet mounts the Secret."""
+        if (self._certificates / "tls.crt").exists():
+            return
+        data = json.loads(self.cluster.kubectl("get", "secret", f"-n={NAMESPACE}", SECRET, "-o=json")).get("data", {})
+        for name in sorted(data, reverse=True):  # the key before the certificate
+            (self._certificates / name).write_bytes(base64.b64decode(data[name]))
+
+
+def reached_at(port: int, found: Any) -> Any:
+    """The same manifest, for webhooks that listen on a port of this machine."""
+    if isinstance(found, list):
+        return [reached_at(port, one) for one in found]
+    if not isinstance(found, Mapping):
+        return found
+    if found.get("kind") == "Service":
+        return {**found, "spec": {"type": "ExternalName", "externalName": "localhost"}}
+    if "service" in found.get("clientConfig", ()):
+        service = {**found["clientConfig"]["service"], "port": port}
+        return {**found, "clientConfig": {**found["clientConfig"], "service": service}}
+    return {key: reached_at(port, value) for key, value in found.items()}
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind((LOOPBACK, 0))
+        return int(found.getsockname()[1])
+
+
+def main() -> int:
+    try:
+        program().folder()
+    except ClusterError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
