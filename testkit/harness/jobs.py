@@ -42,7 +42,7 @@ SPEC: Mapping[str, Any] = {
 
 
 IMAGE = "trainwright:later"
-"""Gangs are not built yet, but a job with its own image may have one."""
+"""An image of a job, which is not that of the chart."""
 
 
 def training_job(name: str, kind: Kind = "local", **spec: Any) -> Manifest:

@@ -17,7 +17,7 @@ from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import ExitCode, LostRank, Outcome
 from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, ending_on_signals, stopping_on_signals
-from trainwright_trainer.tasks.gang import run_in_gang
+from trainwright_trainer.tasks.launched_run import run_launched
 from trainwright_trainer.tasks.result import Result
 
 _PARENT_DEATH_SIGNAL = 1
@@ -44,7 +44,7 @@ def _trained(start: Start, launch: Launch, stop: StopRequest) -> Result | Outcom
     console = Console(as_json=start.job.options.json, quiet=start.quiet or launch.rank > 0)
     try:
         with closing(console):
-            return run_in_gang(launch, start.job, console, stop, lambda *_: None)
+            return run_launched(launch, start.job, console, stop, lambda *_: None)
     except LostRank:
         return None
     except Exception as error:  # the outermost edge of this process

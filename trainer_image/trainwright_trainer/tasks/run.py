@@ -118,9 +118,9 @@ def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, sto
             return TaskSummary(f"rank 0 runs the task {job.task}")
         console.log_notices(job.notices, job.path.name)
         return _run(job, job.task, console, stop)
-    from trainwright_trainer.tasks.gang import run_in_gang
+    from trainwright_trainer.tasks.launched_run import run_launched
 
-    return run_in_gang(launch, job, console, stop, _predict_after_experiment)
+    return run_launched(launch, job, console, stop, _predict_after_experiment)
 
 
 def _refuse_options(launch: Launch, options: Options) -> None:

@@ -1,4 +1,4 @@
-"""Processes that a launcher has started: they meet in a store, agree before the first step, and end together.
+"""Processes that a launcher has started: they share a store, agree before the first step, and end together.
 
 The store passes on the failure of one rank before the others notice that it has left the process group.
 """
@@ -33,12 +33,12 @@ _POLL_SECONDS = 0.05
 # The time in which the other ranks read the end of rank 0 before its store is gone; the second, if a rank is missing.
 _EXIT_SECONDS = 30.0
 _EXIT_SECONDS_OF_REST = 2.0
-# A process may train several times, and meets the others in the same store again.
-_meetings = itertools.count()
+# A process may train several times, each with other keys in the same store.
+_rendezvous_of_process = itertools.count()
 
 
-class Gang:
-    """The store of one meeting. Values are pickled, as those of `torch.distributed` are."""
+class Rendezvous:
+    """The store that the processes of one training share. Values are pickled, as those of `torch.distributed` are."""
 
     def __init__(self, launch: Launch, store: Store) -> None:
         self.launch, self.rank, self.world = launch, launch.rank, launch.world
@@ -60,14 +60,14 @@ class Gang:
             raise EnvironmentFailure(f"rank 0 did not answer within {seconds:g} s")
 
     def wait(self, key: str) -> None:
-        """Wait for `tell`. Raises the failure of another rank, and `PeerLost` if the store is gone."""
+        """Wait for `set`. Raises the failure of another rank, and `PeerLost` if the store is gone."""
         self._wait(key, None)
 
-    def tell(self, key: str, value: Any = True) -> None:
+    def set(self, key: str, value: Any = True) -> None:
         self._set(key, value)
 
-    def told(self, key: str) -> Any:
-        """The value, or None if no rank has told it yet."""
+    def get(self, key: str) -> Any:
+        """The value, or None if no rank has set it yet."""
         return self._get(key) if self._has(key) else None
 
     def fail(self, outcome: Outcome) -> None:
@@ -79,7 +79,7 @@ class Gang:
 
     def failure(self) -> Outcome | None:
         """The failure that a rank has reported."""
-        found: Outcome | None = self.told("failure")
+        found: Outcome | None = self.get("failure")
         return found
 
     def close(self, own: Outcome) -> Outcome:
@@ -162,14 +162,14 @@ class Gang:
             self._store.set(key, pickle.dumps(value))  # type: ignore[arg-type]  # bytes are allowed
 
 
-def meet(launch: Launch, seconds: float) -> Gang:
+def join_rendezvous(launch: Launch, seconds: float) -> Rendezvous:
     """Connect with the store. Raises `EnvironmentFailure` if rank 0 does not answer within `seconds`, and `Mistakes`
     for a port in use.
     """
     address, port = launch.address, launch.port
     until = time.monotonic() + seconds
     serves = launch.rank == 0 and not launch.launcher_serves
-    name = f"{launch.name}-{launch.restart}-{next(_meetings)}"
+    name = f"{launch.name}-{launch.restart}-{next(_rendezvous_of_process)}"
     if launch.launcher == "horovodrun":
         from trainwright_trainer.backends.horovodrun import published, served
 
@@ -179,16 +179,16 @@ def meet(launch: Launch, seconds: float) -> Gang:
     else:
         store = _served(address, port) if serves else None
     store = store or _connected(address, port, until, seconds)
-    return Gang(launch, PrefixStore(f"trainwright/{name}", store))
+    return Rendezvous(launch, PrefixStore(f"trainwright/{name}", store))
 
 
-def join_group(gang: Gang, *, cuda: bool) -> None:
+def join_group(rendezvous: Rendezvous, *, cuda: bool) -> None:
     """Initialise the process group of all ranks, with gloo for the CPU and NCCL for GPUs."""
     dist.init_process_group(
         "cpu:gloo,cuda:nccl" if cuda else "gloo",
-        store=gang.group(),
-        rank=gang.rank,
-        world_size=gang.world,
+        store=rendezvous.group(),
+        rank=rendezvous.rank,
+        world_size=rendezvous.world,
         timeout=timedelta(seconds=COLLECTIVE_SECONDS),
     )
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.backends.gang import Gang, device_of, join_group, meet
 from trainwright_trainer.backends.launchers import OPERATOR, Launch
+from trainwright_trainer.backends.rendezvous import Rendezvous, device_of, join_group, join_rendezvous
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
@@ -35,8 +35,8 @@ from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.strategies import check_installed
-from trainwright_trainer.tasks.card import card_of, compare
 from trainwright_trainer.tasks.existing_run import existing_run_of_launch
+from trainwright_trainer.tasks.fingerprint import compare, fingerprint_of
 from trainwright_trainer.tasks.job_data import prepare_data
 from trainwright_trainer.tasks.lifecycle import attempt_of, begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext
@@ -46,7 +46,7 @@ from trainwright_trainer.tasks.train import EARLY, Training, prepare_training, t
 _JOIN_SECONDS = "TRAINWRIGHT_JOIN_SECONDS"
 
 
-def strategy_in_gang(backend: Backend, launcher: str) -> Strategy:
+def strategy_of_launched(backend: Backend, launcher: str) -> Strategy:
     """The strategy of the file, else the one of its backend or of the launcher."""
     given = backend.trainer.strategy
     if isinstance(given, Strategy):
@@ -59,7 +59,7 @@ def strategy_in_gang(backend: Backend, launcher: str) -> Strategy:
 def start_line(job: Job, launch: Launch) -> str:
     """The line that names the launcher and the strategy."""
     processes = "1 process" if launch.world == 1 else f"{launch.world} processes"
-    strategy = strategy_in_gang(job.spec.backend, launch.launcher).type
+    strategy = strategy_of_launched(job.spec.backend, launch.launcher).type
     given = job.spec.backend.type
     instead = "" if launch.is_own or given == "local" else f"; backend.type {given} does not start others"
     batch = "" if job.workers == launch.world else f"; the batch stays that of {job.workers} workers"
@@ -68,26 +68,26 @@ def start_line(job: Job, launch: Launch) -> str:
 
 
 @contextmanager
-def ending_together(gang: Gang) -> Iterator[None]:
+def ending_together(rendezvous: Rendezvous) -> Iterator[None]:
     """Report a failure to the other ranks, and end with the failure of rank 0."""
     try:
         yield
     except PeerLost:
-        error = gang.lost()
+        error = rendezvous.lost()
     except Exception as found:
         error = found
         with _without_store():
-            gang.fail(Outcome.of(error, traceback.format_exc().splitlines()))
+            rendezvous.fail(Outcome.of(error, traceback.format_exc().splitlines()))
     else:
-        end = gang.close(Outcome("done", ""))
+        end = rendezvous.close(Outcome("done", ""))
         if end.kind != "done":
             raise end.error()
         return
-    gang.close(Outcome.of(error))
+    rendezvous.close(Outcome.of(error))
     raise error
 
 
-def run_in_gang(
+def run_launched(
     launch: Launch,
     job: Job | Exception,
     console: Console,
@@ -100,15 +100,15 @@ def run_in_gang(
     """
     with stop.at_once(EARLY):
         seconds = join_seconds(os.environ)
-        gang = meet(launch, seconds)
-    with ending_together(gang):
+        rendezvous = join_rendezvous(launch, seconds)
+    with ending_together(rendezvous):
         with stop.at_once(EARLY):
-            gang.agree("card", card_of(job, launch), compare, seconds)
+            rendezvous.agree("fingerprint", fingerprint_of(job, launch), compare, seconds)
         assert isinstance(job, Job)  # `compare` raises an exception of any rank
-        if gang.rank == 0:
+        if rendezvous.rank == 0:
             console.log_notices([*job.notices, start_line(job, launch)], job.path.name)
-        result = _train(job, console, stop, gang)
-        if gang.rank == 0:
+        result = _train(job, console, stop, rendezvous)
+        if rendezvous.rank == 0:
             after(job, console, stop)
         return result
 
@@ -121,12 +121,12 @@ def join_seconds(environment: Mapping[str, str]) -> float:
     return float(text)
 
 
-def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
+def _train(job: Job, console: Console, stop: StopRequest, rendezvous: Rendezvous) -> Result:
     """Run one attempt on all ranks. Rank 0 writes its outcome."""
-    launch = gang.launch
+    launch = rendezvous.launch
     job = replace(
         job,
-        strategy=strategy_in_gang(job.spec.backend, launch.launcher),
+        strategy=strategy_of_launched(job.spec.backend, launch.launcher),
         launcher="" if launch.is_own else launch.launcher,
     )
     assert job.strategy is not None
@@ -136,34 +136,34 @@ def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
     threads = threads_of(job, rank_info)
     with stop.at_once(EARLY), reading_with(threads.asked or threads.cpus):
         how = existing_run_of_launch(job, launch, storage)
-        if gang.rank == 0:
+        if rendezvous.rank == 0:
             look(storage, job.plain(), how)
-        data = _prepared(job, gang, console)
-        gang.agree("prepared", data.content, _same_data)
+        data = _prepared(job, rendezvous, console)
+        rendezvous.agree("prepared", data.content, _same_data)
     attempt: Attempt | None = None
     with (
-        recording_outcome(lambda: attempt if gang.rank == 0 else None),
+        recording_outcome(lambda: attempt if rendezvous.rank == 0 else None),
         reporting_oom(),
-        _finding_failures(gang),
-        _ranks(gang, rank_info) as ranks,
+        _finding_failures(rendezvous),
+        _ranks(rendezvous, rank_info) as ranks,
         raising_peer_lost(),
     ):
         with stop.at_once(EARLY):
             ready, data, model, parts = prepare_training(data, job, ranks, console.log)
-        attempt = _attempt(job, storage, how, data.content, console, gang)
+        attempt = _attempt(job, storage, how, data.content, console, rendezvous)
         assert ready.config is not None
         context = TrainContext(ready.config, ready, data, attempt, threads)
-        return Training(context, ranks, console, GangStop(stop, gang)).run(model, parts)
+        return Training(context, ranks, console, GangStop(stop, rendezvous)).run(model, parts)
 
 
-def _prepared(job: Job, gang: Gang, console: Console) -> Prepared:
+def _prepared(job: Job, rendezvous: Rendezvous, console: Console) -> Prepared:
     """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
-    if gang.rank:
-        gang.wait("cached")
+    if rendezvous.rank:
+        rendezvous.wait("cached")
     data = prepare_data(job)
-    if gang.rank == 0:
+    if rendezvous.rank == 0:
         console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
-        gang.tell("cached")
+        rendezvous.set("cached")
     return data
 
 
@@ -183,42 +183,46 @@ def _rank_info(job: Job, launch: Launch) -> RankInfo:
 
 
 @contextmanager
-def _ranks(gang: Gang, rank_info: RankInfo) -> Iterator[Ranks]:
+def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
     """The collectives between the ranks. On a failure this rank leaves, so that the others do not wait for it."""
-    if gang.launch.is_on_one_machine:
+    if rendezvous.launch.is_on_one_machine:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    if gang.launch.launcher == OPERATOR:
-        os.environ["MASTER_ADDR"] = gang.launch.address  # Horovod meets there too
+    if rendezvous.launch.launcher == OPERATOR:
+        os.environ["MASTER_ADDR"] = rendezvous.launch.address  # Horovod connects there too
     if rank_info.device == "cpu":
         os.environ.setdefault("DS_ACCELERATOR", "cpu")  # otherwise DeepSpeed warns that it finds no other
-    if gang.world > 1:
+    if rendezvous.world > 1:
         with raising_peer_lost():
-            join_group(gang, cuda=rank_info.device != "cpu")
+            join_group(rendezvous, cuda=rank_info.device != "cpu")
     ranks = ranks_of(rank_info)
     try:
         yield ranks
     except (PeerLost, StoppedRun):  # all ranks stop at the same step
         raise
     except Exception as error:
-        gang.fail(Outcome.of(error, traceback.format_exc().splitlines()))
+        rendezvous.fail(Outcome.of(error, traceback.format_exc().splitlines()))
         ranks.leave()
         raise
     ranks.leave()
 
 
-def _attempt(job: Job, storage: Storage, how: ExistingRun, content: str, console: Console, gang: Gang) -> Attempt:
+def _attempt(
+    job: Job, storage: Storage, how: ExistingRun, content: str, console: Console, rendezvous: Rendezvous
+) -> Attempt:
     """The attempt, which rank 0 begins, on every rank. Raises `Mistakes` if a rank does not see the run folder."""
     attempt: Attempt | None = None
-    if gang.rank == 0:
-        parent = gang.launch.parent if job.attempt is None else None  # in a pod, the operator starts a new attempt
+    if rendezvous.rank == 0:
+        parent = (
+            rendezvous.launch.parent if job.attempt is None else None
+        )  # in a pod, the operator starts a new attempt
         attempt = begin_attempt(job, storage, how, content or None, console.log, launch=parent)
-        gang.tell("attempt", AttemptReference.of(attempt))
+        rendezvous.set("attempt", AttemptReference.of(attempt))
     else:
-        gang.wait("attempt")
-        reference: AttemptReference = gang.told("attempt")
+        rendezvous.wait("attempt")
+        reference: AttemptReference = rendezvous.get("attempt")
         if storage.exists(layout.start(reference.number)):
             attempt = attempt_of(reference, job, storage)
-    gang.agree("sees the run", attempt is not None, _see_the_run(storage.location))
+    rendezvous.agree("sees the run", attempt is not None, _see_the_run(storage.location))
     assert attempt is not None
     return attempt
 
@@ -234,12 +238,12 @@ def _see_the_run(location: str) -> Callable[[Sequence[bool]], None]:
 
 
 @contextmanager
-def _finding_failures(gang: Gang) -> Iterator[None]:
+def _finding_failures(rendezvous: Rendezvous) -> Iterator[None]:
     """Replace a lost peer by the failure that it has reported, or by one line."""
     try:
         yield
     except PeerLost as error:
-        raise gang.lost() from error
+        raise rendezvous.lost() from error
 
 
 @contextmanager
@@ -254,16 +258,16 @@ def _without_store() -> Iterator[None]:
 class GangStop:
     """The stop request of this process. It tells the others its reason before this rank votes."""
 
-    def __init__(self, own: StopRequest, gang: Gang) -> None:
-        self._own, self._gang = own, gang
-        self._told = False
+    def __init__(self, own: StopRequest, rendezvous: Rendezvous) -> None:
+        self._own, self._rendezvous = own, rendezvous
+        self._is_set = False
 
     @property
     def reason(self) -> str | None:
-        return self._own.reason or self._gang.told("stop")
+        return self._own.reason or self._rendezvous.get("stop")
 
     def __bool__(self) -> bool:
-        if self._own.reason and not self._told:
-            self._gang.tell("stop", f"{self._own.reason} (rank {self._gang.rank})")
-            self._told = True
-        return self._told
+        if self._own.reason and not self._is_set:
+            self._rendezvous.set("stop", f"{self._own.reason} (rank {self._rendezvous.rank})")
+            self._is_set = True
+        return self._is_set

@@ -9,20 +9,20 @@ import pytest
 import torch.distributed as dist
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.backends.gang import Gang
 from trainwright_trainer.backends.launchers import Launch
+from trainwright_trainer.backends.rendezvous import Rendezvous
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
 
 DONE = Outcome("done", "")
 
 
 def on_all(work, world=3):
-    """The result of `work(gang)` on each rank; an exception is a result too."""
+    """The result of `work(rendezvous)` on each rank; an exception is a result too."""
     store = dist.HashStore()
 
     def one(rank):
         try:
-            return work(Gang(Launch("torchrun", rank, world, rank, world, "here", 1), store))
+            return work(Rendezvous(Launch("torchrun", rank, world, rank, world, "here", 1), store))
         except Exception as error:
             return error
 
@@ -32,7 +32,7 @@ def on_all(work, world=3):
 
 def test_rank_0_judges_the_values_of_all():
     seen = []
-    assert on_all(lambda gang: gang.agree("card", gang.rank * 10, seen.append)) == [None] * 3
+    assert on_all(lambda rendezvous: rendezvous.agree("card", rendezvous.rank * 10, seen.append)) == [None] * 3
     assert seen == [[0, 10, 20]]
 
 
@@ -43,27 +43,27 @@ def refuse(values):
 def reporting(work):
     """`work` with the report of a failure, as the flow of a run makes it."""
 
-    def reported(gang):
+    def reported(rendezvous):
         try:
-            return work(gang)
+            return work(rendezvous)
         except Exception as error:
-            gang.fail(Outcome.of(error))
+            rendezvous.fail(Outcome.of(error))
             raise
 
     return reported
 
 
 def test_what_rank_0_refuses_ends_all():
-    found = on_all(reporting(lambda gang: gang.agree("card", gang.rank, refuse)))
+    found = on_all(reporting(lambda rendezvous: rendezvous.agree("card", rendezvous.rank, refuse)))
     assert [str(error) for error in found] == ["dataset: 1 differs"] * 3
     assert all(isinstance(error, Mistakes) for error in found)
 
 
 def test_the_failure_of_another_rank_ends_a_wait():
-    def work(gang):
-        if gang.rank == 2:
+    def work(rendezvous):
+        if rendezvous.rank == 2:
             raise EnvironmentFailure("the disk is full")
-        gang.wait("never")
+        rendezvous.wait("never")
 
     found = on_all(reporting(work))
     assert [str(error) for error in found] == ["the disk is full"] * 3
@@ -71,9 +71,9 @@ def test_the_failure_of_another_rank_ends_a_wait():
 
 
 def test_a_rank_that_does_not_join_is_named():
-    def work(gang):
-        if gang.rank != 1:
-            gang.agree("card", None, lambda _: None, seconds=0.2)
+    def work(rendezvous):
+        if rendezvous.rank != 1:
+            rendezvous.agree("card", None, lambda _: None, seconds=0.2)
 
     first, absent, other = on_all(reporting(work))
     assert str(first) == str(other) == "rank 1 did not join within 0.2 s: see its output"
@@ -82,16 +82,16 @@ def test_a_rank_that_does_not_join_is_named():
 
 def test_all_end_with_the_outcome_of_rank_0():
     failed = Outcome("environment", "the store is away")
-    found = on_all(lambda gang: gang.close(failed if gang.rank == 0 else DONE))
+    found = on_all(lambda rendezvous: rendezvous.close(failed if rendezvous.rank == 0 else DONE))
     assert found == [failed] * 3
 
 
 def test_rank_0_ends_last():
     left = threading.Semaphore(0)
 
-    def work(gang):
-        end = gang.close(DONE)
-        if gang.rank:
+    def work(rendezvous):
+        end = rendezvous.close(DONE)
+        if rendezvous.rank:
             left.release()
             return end
         return [left.acquire(timeout=30) for _ in range(2)]
@@ -107,10 +107,10 @@ def test_a_run_that_is_done_already_ends_the_others_in_the_same_way():
 
 @pytest.mark.parametrize("value", [None, "SIGTERM (rank 1)"])
 def test_a_value_that_a_rank_tells(value):
-    def work(gang):
-        if value is not None and gang.rank == 1:
-            gang.tell("stop", value)
-        gang.agree("card", None, lambda _: None)
-        return gang.told("stop")
+    def work(rendezvous):
+        if value is not None and rendezvous.rank == 1:
+            rendezvous.set("stop", value)
+        rendezvous.agree("card", None, lambda _: None)
+        return rendezvous.get("stop")
 
     assert on_all(work) == [value] * 3

@@ -6,20 +6,20 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
-from trainwright_trainer.tasks.card import Card, compare
+from trainwright_trainer.tasks.fingerprint import Fingerprint, compare
 
-CARD = Card("a", "job", (("torch", "2.15"), ("trainwright", "0.1")), "code")
+ONE = Fingerprint("a", "job", (("torch", "2.15"), ("trainwright", "0.1")), "code")
 
 
-def line_of(*cards):
+def line_of(*fingerprints):
     with pytest.raises(Mistakes) as found:
-        compare(cards)
+        compare(fingerprints)
     return str(found.value)
 
 
-def test_equal_cards():
-    compare([CARD, replace(CARD, host="b")])
-    compare([replace(CARD, gpu="0"), replace(CARD, gpu="1"), replace(CARD, host="b", gpu="0")])
+def test_equal_fingerprints():
+    compare([ONE, replace(ONE, host="b")])
+    compare([replace(ONE, gpu="0"), replace(ONE, gpu="1"), replace(ONE, host="b", gpu="0")])
 
 
 @pytest.mark.parametrize(
@@ -34,22 +34,22 @@ def test_equal_cards():
     ],
 )
 def test_what_differs(other, line):
-    assert line_of(CARD, replace(CARD, host="b", **other)) == line
+    assert line_of(ONE, replace(ONE, host="b", **other)) == line
 
 
 def test_two_ranks_on_one_gpu():
-    cards = [replace(CARD, gpu="0"), replace(CARD, gpu="0")]
-    assert line_of(*cards) == (
+    fingerprints = [replace(ONE, gpu="0"), replace(ONE, gpu="0")]
+    assert line_of(*fingerprints) == (
         "ranks 0 and 1 would share one GPU of a: start one process for each GPU, or set backend.trainer.use_gpu: false"
     )
 
 
 def test_a_mistake_that_only_another_rank_sees_names_it():
     mistake = Outcome.of(Mistakes.one("", "cannot be read: no such file"))
-    assert line_of(CARD, replace(CARD, job=None, outcome=mistake)) == "cannot be read: no such file (rank 1)"
+    assert line_of(ONE, replace(ONE, job=None, outcome=mistake)) == "cannot be read: no such file (rank 1)"
 
 
 def test_another_failure_keeps_its_class():
-    failed = replace(CARD, outcome=Outcome("environment", "no memory"))
+    failed = replace(ONE, outcome=Outcome("environment", "no memory"))
     with pytest.raises(EnvironmentFailure, match="no memory"):
-        compare([CARD, failed])
+        compare([ONE, failed])
