@@ -1,4 +1,4 @@
-"""Whether communication overlaps the backward pass, from a trace of torch's profiler on one of two ranks.
+"""The overlap of communication and the backward pass, from a trace of torch's profiler on one of two ranks.
 
 python -m bench.overlap [--dry]
 

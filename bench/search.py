@@ -63,7 +63,7 @@ def starts(run: Path) -> list[float]:
 
 
 def encodings() -> float:
-    """How often each feature was encoded: the files of features in the cache, for each feature of the job."""
+    """The encodings of each feature: the files of features in the cache, for each feature of the job."""
     lines = measure(trainwright("cache", "ls", str(CACHE), "--json")).output.splitlines()
     entries = [json.loads(line) for line in lines]
     encoded = [one["feature"] for one in entries if one["entry"].startswith("features/")]

@@ -36,7 +36,7 @@ def on_ranks_until_a_kill(world: int, work: Callable[..., Any], *arguments: Any)
 def _run(
     world: int, work: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[list[tuple[str | None, Any]], list[int | None]]:
-    """What each rank sends, its traceback and its result, and the exit codes."""
+    """The value that each rank sends, its traceback and its result, and the exit codes."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What scikit-learn makes of the same docstrings: TF-IDF of words and logistic regression, beside our test accuracy.
+"""The same docstrings with scikit-learn: TF-IDF of words and logistic regression, beside our test accuracy.
 
 It learns from the training part of docstrings.yaml alone and is tested on its test part.
 

@@ -1,4 +1,4 @@
-"""What scikit-learn makes of the same flights: logistic regression and gradient boosting, beside our test ROC-AUC.
+"""The same flights with scikit-learn: logistic regression and gradient boosting, beside our test ROC-AUC.
 
 Both see the inputs that flights.yaml names, learn from its training part alone, and are tested on its test part. The
 validation part is not touched: neither has a setting that is chosen here.

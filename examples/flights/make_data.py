@@ -44,7 +44,7 @@ def minutes(clock: pd.Series) -> pd.Series:
 
 
 def late(arrival_delay: pd.Series) -> pd.Series:
-    """Whether the flight arrived more than 15 minutes late; missing where it was cancelled or diverted."""
+    """True if the flight arrived more than 15 minutes late; missing where it was cancelled or diverted."""
     return (arrival_delay > LATE_AFTER_MINUTES).astype("boolean").mask(arrival_delay.isna())
 
 

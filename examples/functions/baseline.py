@@ -1,4 +1,4 @@
-"""What scikit-learn makes of the same functions: linear models of words, columns and pixels, beside our test scores.
+"""The same functions with scikit-learn: linear models of words, columns and pixels, beside our test scores.
 
 They learn from the training part of functions.yaml alone and are tested on its test part.
 

@@ -1,4 +1,4 @@
-"""What scikit-learn makes of the same pictures: a support vector machine of the pixels, beside our test accuracy.
+"""The same pictures with scikit-learn: a support vector machine of the pixels, beside our test accuracy.
 
 It learns from the training part of images.yaml alone and is tested on its test part.
 

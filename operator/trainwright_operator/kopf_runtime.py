@@ -27,7 +27,7 @@ from trainwright_operator.settings import Settings
 MISSING_SECONDS = 60.0
 """kopf discovers the API server's resources only at its start. If TrainingJobs are missing, it restarts after this."""
 STOP_SECONDS = 1.0
-"""How long cancelled tasks may take to end."""
+"""The seconds in which cancelled tasks have to end."""
 CLEARING_ROUNDS = 10
 _EXPECTED = (aiohttp.ClientError, TimeoutError)
 

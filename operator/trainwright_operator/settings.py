@@ -45,14 +45,15 @@ class Settings:
     jobs: JobDefaults = field(default_factory=JobDefaults)
     backoff: Backoff = field(default_factory=Backoff)
     stop_grace: float = 120.0
-    """How long a child may take to stop after a stop request. Then the operator deletes it."""
+    """The seconds in which a child has to stop after a stop request. Then the operator deletes it."""
     gang_grace: float = 30.0
-    """How long a gang with unschedulable pods keeps its scheduled pods while other jobs wait for room. The gang that
-    waits longest keeps them twice as long. If no other job waits, it keeps them until `startDeadlineSeconds`."""
+    """The seconds for which a gang with unschedulable pods keeps its scheduled pods while other jobs wait for room. The
+    gang that waits longest keeps them twice as long. If no other job waits, it keeps them until
+    `startDeadlineSeconds`."""
     overlap_grace: float = 60.0
-    """How long past its grace period a pod on a lost node still blocks the next attempt."""
+    """The seconds past its grace period in which a pod on a lost node still blocks the next attempt."""
     unreachable_seconds: int = 30
-    """How long pods tolerate a node that is not ready or not reachable."""
+    """The seconds for which pods tolerate a node that is not ready or not reachable."""
 
     resync: float = 600.0
     """The interval after which every job gets a pass again, ± 10 %."""
@@ -61,7 +62,7 @@ class Settings:
     request_timeout: float = 30.0
     """The timeout of a request to the API server."""
     watch_timeout: float = 300.0
-    """How long a watch stays open before it is reopened."""
+    """The seconds for which a watch stays open before it is reopened."""
     retry_base: float = 0.2
     """The first pause after an API error. It doubles each time."""
     retry_limit: float = 60.0
@@ -81,7 +82,7 @@ class Settings:
     own_certificates: bool = True
     """Create and rotate the server's certificate. False: cert-manager writes the Secret."""
     certificate_days: float = 90.0
-    """How long the server's certificate is valid, in days. It is renewed after two thirds of that time."""
+    """The validity of the server's certificate, in days. It is renewed after two thirds of that time."""
 
     @property
     def clusterwide(self) -> bool:

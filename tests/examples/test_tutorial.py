@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 TUTORIAL = (ROOT / "docs/tutorial.md").read_text()
 LAPTOP, CLUSTER = TUTORIAL.split("\n## Run on a cluster\n")
 SET_UP = ("make setup", "source .venv/bin/activate")
-"""What has made the environment that runs this test."""
+"""The command that has made the environment of this test."""
 _BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

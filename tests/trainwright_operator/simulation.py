@@ -63,9 +63,9 @@ class Cluster:
     others_stopping: bool = False
     others: Held = field(default_factory=Held)
     queued: dict[str, str] = field(default_factory=dict)
-    """What Kueue's Workload of a child waits for, by the uid of the child."""
+    """The text of Kueue's Workload of a child, by the uid of the child."""
     pods_refused: str = ""
-    """Why pods cannot be created, as the events of the Job say."""
+    """The reason for which pods cannot be created, as the events of the Job say."""
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)

@@ -15,7 +15,7 @@ from trainwright_trainer.tasks import run
 
 COMMANDS = ("train", "experiment", "evaluate", "test", "predict", "preprocess", "run", "validate")
 TASKS = ("train", "experiment", "evaluate", "predict", "preprocess", None)
-"""What the commands ask for; `run` asks for the file's own."""
+"""The tasks of the commands; `run` asks for the file's own."""
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ OUTCOME_CLASSES: tuple[OutcomeClass, ...] = get_args(OutcomeClass)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended. It goes from a worker to the driver, to outcome.json, and to the termination message.
+    """The end of an attempt. It goes from a worker to the driver, to outcome.json, and to the termination message.
 
     `kind` is the `class` of outcome.json; `line` is one readable line, `log` the traceback or the last lines of the
     log. `problems`: those of a `Mistakes`; only the driver reads them. `reason`: why the training loop ended (epochs,

@@ -19,7 +19,7 @@ _AT = "config.hyperopt"
 _NO_PARAMETERS = ("hyperopt", "input_features", "output_features", "model_type", "ludwig_version")
 _COMBINED = "combined"
 TIMES = ("training_iteration", "time_total_s", "step")
-"""What a scheduler can measure: evaluation rounds, seconds of training, and optimizer steps."""
+"""The measures of time of a scheduler: evaluation rounds, seconds of training, and optimizer steps."""
 _NORMAL = ("randn", "qrandn")
 Config = Mapping[str, Any]
 ProblemsOf = Callable[[Config], Iterable[Problem]]

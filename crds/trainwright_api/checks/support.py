@@ -102,7 +102,7 @@ REASONS = {
     "resnet with use_pretrained: false has the same layers",
     "encoder of a image feature._vit_legacy": "Ludwig's former ViT; vit takes its place",
 }
-"""Why words of a choice are not built, by the noun of the choice and the word."""
+"""The reasons for which words of a choice are not built, by the noun of the choice and the word."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,

@@ -12,7 +12,7 @@ from trainwright_api.schema.section import Section
 
 
 class AdapterPostprocessor(Section):
-    """How the adapter is handled after training."""
+    """The handling of the adapter after training."""
 
     merge_adapter_into_base_model: bool = Field(False, description="Merge the adapter into the model's weights.")
     progressbar: bool = Field(False, description="Show a progress bar during the merge.")

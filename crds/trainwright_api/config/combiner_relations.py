@@ -1,4 +1,4 @@
-"""What must fit together between the combiner and the features."""
+"""Checks that the combiner and the features fit together."""
 
 from __future__ import annotations
 

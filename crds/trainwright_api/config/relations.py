@@ -1,4 +1,4 @@
-"""What must fit together across the sections of a model config.
+"""Checks that the sections of a model config fit together.
 
 The checks read the values as the file has them and pass over what is malformed, so that a mistake within a feature does
 not hide one between two features.

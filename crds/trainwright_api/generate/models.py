@@ -41,7 +41,7 @@ _TRIED: Mapping[str, str] = {
     "image": "the tests train on small images and read saved models. Weights of torchvision's server and of the hub "
     "were not tried.",
 }
-"""What was tried of the encoders of a type, if it is not `_OWN`."""
+"""The tried cases of the encoders of a type, if it is not `_OWN`."""
 _NOTES: Mapping[str, str] = {
     "gpt": "Set `n_positions` without pretrained weights: the memory grows with its square.",
     "auto_transformer": "Llama and BLOOM architectures train with `fsdp` and with ZeRO 3 as in one process.",

@@ -35,7 +35,7 @@ Encoding = Literal[
 
 
 class DatasetOptions(KubernetesSection):
-    """How the files of the data set are read. Absent fields follow from the names and the first rows of the files."""
+    """The reading of the files of the data set. Absent fields follow from the names and the first rows of the files."""
 
     format: FileFormat | None = Field(
         None,

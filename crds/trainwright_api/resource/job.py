@@ -51,7 +51,7 @@ STORED: dict[str, Any] = {"x-stored-default": True}
 
 
 class CheckpointPolicy(KubernetesSection):
-    """When checkpoints are written and which are kept. The newest two are always kept."""
+    """The schedule of checkpoints, and the number of kept ones. The newest two are always kept."""
 
     num_to_keep: Annotated[int, Field(ge=1, le=1000)] = Field(
         3, description="Number of the best checkpoints that are kept, in addition to the newest two."

@@ -105,7 +105,7 @@ class EnvironmentSource(KubernetesSection):
 
 
 class VolumeMount(KubernetesSection):
-    """Where a volume is mounted in the training container."""
+    """The place of a volume in the training container."""
 
     name: Label = Field(description="The volume's name.")
     mount_path: Annotated[str, Field(min_length=1, max_length=1024)] = Field(description="The path in the container.")

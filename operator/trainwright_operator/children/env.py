@@ -17,7 +17,8 @@ _WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": ""}
 
 WORKER_DRAIN_SECONDS = 30
 HEAD_DRAIN_SECONDS = 45
-"""How long Ray lets tasks end after a SIGTERM. Head and workers get it together, and the head must outlive them."""
+"""The seconds in which Ray lets tasks end after a SIGTERM. All pods get it together, and the head must outlive the
+rest."""
 _DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 

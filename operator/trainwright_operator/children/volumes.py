@@ -19,7 +19,7 @@ from trainwright_operator.children.config import CA_KEY, JOB_KEY
 from trainwright_operator.children.secret import dictionaries
 
 TOKEN_SECONDS = 3600
-"""How long a token for progress posts is valid. The kubelet renews it long before."""
+"""The validity of a token for progress posts, in seconds. The kubelet renews it long before."""
 READABLE_BY_GROUP = 0o440
 
 

@@ -32,7 +32,7 @@ class ClusterView:
         self._waiting: dict[str, Waiting] = {}
         """The jobs that wait for room, by uid."""
         self._held: dict[str, dict[str, Held]] = {}
-        """What the open attempts hold, by namespace and the uid of the job."""
+        """The workers and GPUs of the open attempts, by namespace and the uid of the job."""
         self._stopping: dict[Key, str] = {}
         """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}

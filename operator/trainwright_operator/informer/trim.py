@@ -47,7 +47,7 @@ class StoredJob:
     waiting: Waiting | None
     """The data that other jobs need about it while it waits for room."""
     held: Held | None
-    """What its open attempt holds of the maximum of its namespace."""
+    """The workers and GPUs of its open attempt, which count for the maximum of its namespace."""
     data: bytes
 
 

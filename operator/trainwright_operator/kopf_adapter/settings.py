@@ -17,7 +17,7 @@ from trainwright_operator.settings import Settings
 WORKER_SECONDS = 0.5
 """kopf ends the worker of an object this long after its last event."""
 EXIT_SECONDS = 0.1
-"""How long kopf waits for handlers at its end. Our handlers never wait."""
+"""The seconds that kopf waits for handlers at its end. Our handlers never wait."""
 
 
 class Pauses:

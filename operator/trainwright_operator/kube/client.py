@@ -34,7 +34,7 @@ PAGE_LIMIT = 100
 """Objects per page. A parsed page of 100 RayJobs takes 9 MB of memory; pages of 500 would dominate the operator's
 memory."""
 RESTARTS = 3
-"""How often one list may restart because its continue token has expired."""
+"""The number of times that one list may restart because its continue token has expired."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Job:
     """None for a finished job, which is not validated."""
     status: TrainingJobStatus
     unreadable: str = ""
-    """Why its status cannot be read; then `status` is empty."""
+    """The reason for which its status cannot be read; then `status` is empty."""
     raw: Manifest = field(default_factory=dict, compare=False, repr=False)
     """The object as stored, without managedFields. Empty for a finished job."""
 

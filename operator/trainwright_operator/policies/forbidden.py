@@ -1,4 +1,4 @@
-"""What the administrator's policy forbids in a job. The webhook and the reconciler report it in the same words."""
+"""The rules of the administrator's policy for a job. The webhook and the reconciler report it in the same words."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 CLOCK_SKEW = timedelta(hours=1)
-"""How far `notBefore` may lie in the past: the clocks of other machines may be late."""
+"""The time by which `notBefore` may lie in the past: the clocks of other machines may be late."""
 
 
 @dataclass(frozen=True)

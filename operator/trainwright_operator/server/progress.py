@@ -41,7 +41,7 @@ AT_ONCE = 64
 RETRY_SECONDS = (5, 15)
 """The range of the seconds after which they may."""
 POD_SECONDS = 60.0
-"""How long a pod is remembered."""
+"""The seconds for which a pod is remembered."""
 
 log = logging.getLogger(__name__)
 

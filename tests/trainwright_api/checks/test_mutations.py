@@ -128,7 +128,7 @@ def swap(data: Any, at: Location, draw: st.DataObject) -> Location:
 
 
 def is_named(changed: str, named: str) -> bool:
-    """Whether a message's path speaks of the place that was changed."""
+    """True if a message's path speaks of the place that was changed."""
     if _holds(named, changed) or _holds(changed, named):
         return True
     return any(_are_partners(first, second, changed, named) for first, second in PARTNERS)
@@ -190,7 +190,7 @@ def test_an_unknown_key_draws_exactly_one_line(draw: st.DataObject) -> None:
 
 
 def _open(at: Location) -> bool:
-    """Whether a place lies where any key is welcome: labels, resources, credentials, Kubernetes' own structures."""
+    """True if a place lies where any key is welcome: labels, resources, credentials, Kubernetes' own structures."""
     welcome = r"labels|annotations|nodeSelector|affinity|securityContext|requests|limits|resources_per_worker|"
     welcome += r"credentials\.cache|entrypoint\.config|volumes|valueFrom"
     return re.search(rf"(^|\.)({welcome})[.\[]", dotted(at)) is not None

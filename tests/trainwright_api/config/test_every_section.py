@@ -40,7 +40,7 @@ NEEDS: dict[str, dict[str, Any]] = {
     **{word: {"lower": 1, "upper": 2, "q": 1} for word in ("qrandint", "qlograndint")},
     "qrandn": {"q": 0.5},
 }
-"""What must be given beside the word."""
+"""The keys that must be given beside the word."""
 
 CHOICES = [
     *(encoder_choice(kind) for kind in ENCODERS),

@@ -1,4 +1,4 @@
-"""What the administrator's policy forbids: each rule with its line, and a job that it allows."""
+"""The rules of the administrator's policy: each with its line, and a job that it allows."""
 
 from __future__ import annotations
 

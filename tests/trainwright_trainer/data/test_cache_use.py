@@ -1,4 +1,4 @@
-"""What a run leaves of its use of a cache, and the entries that it evicts."""
+"""The record that a run leaves of its use of a cache, and the entries that it evicts."""
 
 from __future__ import annotations
 

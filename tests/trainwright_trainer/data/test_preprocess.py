@@ -410,7 +410,7 @@ def test_text_that_is_not_utf8_in_a_binary_format_is_reported(parquet, config):
 
 
 def test_missing_cells_of_all_columns_are_one_line(text, config):
-    """Whether the reader of CSV makes a cell null or the feature: empty, and words such as NA, N/A, null, ? and -."""
+    """True if the reader of CSV makes a cell null or the feature: empty, and words such as NA, N/A, null, ? and -."""
     words = ["", "NA", "N/A", "null", "?", "-", "1"]
     lines = [f"{word},{word},{row % 2},0" for row, word in enumerate(words * 2)]
     path = text("\n".join(["n,c,y,split", *lines, "1,a,0,1", "?,a,1,2"]), "x.csv")

@@ -63,7 +63,7 @@ def held(prepared: Prepared, ranks: Any) -> list[EncodedRows]:
 
 
 def shared(rows: int, lonely: bool) -> tuple[list[list[Any]], list[list[Any]], bool]:
-    """What this rank holds, then what it holds when the other one has changed its own; True if it maps memory."""
+    """The rows of this rank, then those when the other one has changed its own; True if it maps memory."""
     ranks = ProcessGroup()
     if lonely:  # as on two machines, or with processes that do not see each other
         node_copy._machine = lambda rank: (str(rank),)

@@ -46,7 +46,7 @@ def test_notices_are_reported_once_with_their_source():
 
 
 def worked(error: Exception) -> Link:
-    """What a worker whose training raises `error` has sent."""
+    """The messages of a worker whose training raises `error`."""
     channel, threads = Link(), SimpleNamespace(asked=1)
     with patch.multiple(worker, _trained=Mock(side_effect=error), threads_of=Mock(return_value=threads)):
         work(WorkerSpec(Mock(), {}, Mock()), RankInfo(0, 1, "cpu", 1), channel)

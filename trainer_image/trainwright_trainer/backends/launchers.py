@@ -51,7 +51,7 @@ class Launch:
     """The launcher's name of this start of processes, which keeps those of two apart."""
     launcher_serves: bool = False
     restart: int = 0
-    """How often the launcher has started the processes again."""
+    """The number of times that the launcher has started the processes again."""
 
     @property
     def is_on_one_machine(self) -> bool:

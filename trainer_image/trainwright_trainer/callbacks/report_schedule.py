@@ -1,4 +1,5 @@
-"""When to send a report to the operator, and when to log that reports do not arrive. The caller passes the clock."""
+"""The times at which a report is sent to the operator, and at which a line says that reports do not arrive. The caller
+passes the clock."""
 
 from __future__ import annotations
 

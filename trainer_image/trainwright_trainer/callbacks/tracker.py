@@ -23,7 +23,7 @@ from trainwright_trainer.callbacks.scalars import scalars_of
 LAST_SECONDS = 30.0
 """The longest wait at the end of a run for a server that answers."""
 _EXIT_SECONDS = 10.0
-"""What the process may take beyond that."""
+"""The seconds that the process may take beyond that."""
 COMMAND = (sys.executable, "-m", "trainwright_trainer.callbacks.tracking_process")
 
 

@@ -156,7 +156,7 @@ def read_through(file: pa.NativeFile) -> ColumnFacts:
 
 
 def footer(file: pa.NativeFile) -> pq.FileMetaData:
-    """What `part` needs of a file. Raises OSError or ValueError if it is damaged."""
+    """The facts of a file that `part` needs. Raises OSError or ValueError if it is damaged."""
     return pq.ParquetFile(file).metadata
 
 

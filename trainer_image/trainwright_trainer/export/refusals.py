@@ -1,4 +1,4 @@
-"""What a graph cannot express. Each case is refused by its name in the config, before any work starts."""
+"""The cases that a graph cannot express. Each is refused by its name in the config, before any work starts."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class CheckpointSource:
 
     @property
     def essence(self) -> str:
-        """What a resumed run must have in common with the run that was begun."""
+        """The values that a resumed run must have in common with the run that was begun."""
         return f"{self.run}, checkpoint {self.name or 'newest'}"
 
 
@@ -52,7 +52,7 @@ class ModelSource:
 
     @property
     def essence(self) -> str:
-        """What a resumed run must have in common with the run that was begun."""
+        """The values that a resumed run must have in common with the run that was begun."""
         return f"{self.location}, model {self.digest[:12]}"
 
     def adopt(self, feature: Feature, computed: Statistics) -> Statistics:
@@ -93,7 +93,7 @@ def source_of(location: str, config: ModelConfig, access: S3Credentials | None) 
 
 
 def _features(config: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """What determines the reading of each feature, by name."""
+    """The values that determine the reading of each feature, by name."""
     return {
         feature["name"]: (section, feature["type"], feature["column"] or feature["name"], feature["preprocessing"])
         for section in ("input_features", "output_features")

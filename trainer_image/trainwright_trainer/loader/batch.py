@@ -33,7 +33,7 @@ class ColumnRange:
 
 @dataclass(frozen=True)
 class ImageColumn:
-    """How the images of one feature are decoded. `threads`: the most that do it. `position`: the number of the feature
+    """The decoding of the images of one feature. `threads`: the most that do it. `position`: the number of the feature
     among all images of the config, from which its random draws follow."""
 
     shape: ImageShape

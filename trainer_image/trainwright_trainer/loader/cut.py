@@ -1,4 +1,4 @@
-"""How an epoch is cut: into global batches, a slice of each for every rank, and passes of a slice."""
+"""The cuts of an epoch: into global batches, a slice of each for every rank, and passes of a slice."""
 
 from __future__ import annotations
 

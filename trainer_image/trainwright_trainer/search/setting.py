@@ -68,7 +68,7 @@ def log_of(job: Job, storage: Storage, notice: Callable[[str], None], *, continu
 
 
 def setting_of(job: Job, train: Train) -> TrialSetting:
-    """What the trials of a job share."""
+    """The values that the trials of a job share."""
     config = search_of(job.spec)
     in_pods, cpus = job.attempt is not None, config.executor.cpu_resources_per_trial
     # In pods Ray sets OMP_NUM_THREADS for the driver. The trials find the user's value in their own pods.

@@ -107,7 +107,7 @@ def train(setting: TrialSetting, trial: str, values: Mapping[str, Any], console:
 
 
 def read_end(storage: Storage, trial: str) -> Outcome | None:
-    """How a trial's process ended; None if it did not, as after a kill, or if the search has stopped it."""
+    """The end of a trial's process; None if it did not, as after a kill, or if the search has stopped it."""
     try:
         plain = json_text.parse(storage.read(f"{ENDED}{trial}.json"))
     except FileNotFoundError:

@@ -22,7 +22,7 @@ def share(part: float) -> str:
 
 
 def described(column: ColumnProfile, choice: TypeChoice) -> str:
-    """What the column holds: `18 to 79 · 3 % missing`."""
+    """The content of the column in words: `18 to 79 · 3 % missing`."""
     found = [_content(column, choice)]
     if column.missing:
         found.append(f"{share(column.missing / column.rows)} missing")

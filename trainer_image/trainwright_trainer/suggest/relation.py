@@ -1,4 +1,5 @@
-"""How a column relates to the target: a copy of it, a straight line of it, or a number that a threshold turns into it.
+"""The relation of a column to the target: a copy of it, a straight line of it, or a number that a threshold turns into
+it.
 
 A model with such a column learns nothing else, and in use the column is usually not known before the target.
 """

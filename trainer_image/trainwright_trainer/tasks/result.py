@@ -33,7 +33,7 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """Why training ended: epochs, train_steps, early stopping or time limit."""
+        """The reason for which training ended: epochs, train_steps, early stopping or time limit."""
         return self.outcome.reason
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""When our images are built again."""
+"""The changes after which our images are built again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a search closes. tests/trainwright_trainer/tasks/test_hyperopt.py runs whole searches."""
+"""The conditions under which a search closes. tests/trainwright_trainer/tasks/test_hyperopt.py runs whole searches."""
 
 from __future__ import annotations
 

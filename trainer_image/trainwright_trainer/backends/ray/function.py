@@ -56,7 +56,7 @@ class FunctionSpec:
 
 @dataclass(frozen=True)
 class KeptCheckpoints:
-    """Where Ray Train keeps the checkpoints, and which. Without a `score` it keeps the newest ones."""
+    """The place and the choice of the checkpoints that Ray Train keeps. Without a `score` it keeps the newest ones."""
 
     files: fs.FileSystem
     folder: str

@@ -32,7 +32,8 @@ _MARKS = (
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is read. `found` has a line for a value that differs from the usual one and is not given."""
+    """The delimiter and the encoding of a file. `found` has a line for a value that differs from the usual one and is
+    not given."""
 
     delimiter: str
     encoding: str
