@@ -1,4 +1,4 @@
-"""Attempts that do not start, one scenario a test. Jobs that compete for room: test_room.py."""
+"""Attempts that do not start, one scenario a test. Jobs that compete for room: test_gangs_at_random.py."""
 
 from __future__ import annotations
 

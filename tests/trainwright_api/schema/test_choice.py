@@ -77,7 +77,7 @@ print(*sorted(name for name in sys.modules if name.startswith("trainwright_api.c
         "outputs_",
         "preprocessing.text",
         "preprocessing.media",
-        "optimizers_8bit",
+        "optimizers_bitsandbytes",
         "encoders.text",
         "encoders.torchvision",
         "encoders.sequence",

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.analysis import baselines as module
 from trainwright_trainer.analysis.baselines import LINEAR, TREES, baselines, check_baselines
-from trainwright_trainer.analysis.design import design_of
+from trainwright_trainer.analysis.design_matrix import design_of
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.data.prepared import TEST, TRAIN
 

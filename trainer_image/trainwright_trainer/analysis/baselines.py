@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.analysis.design import Design, Matrices, design_of
+from trainwright_trainer.analysis.design_matrix import Design, Matrices, design_of
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import TEST, TRAIN

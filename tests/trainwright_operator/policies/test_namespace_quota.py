@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_operator.model.observed import Held
-from trainwright_operator.policies.room import crowded
+from trainwright_operator.policies.namespace_quota import crowded
 from trainwright_operator.policy import Policy
 
 
