@@ -16,7 +16,7 @@ from trainwright_operator.decide.context import Context, is_resolved
 from trainwright_operator.model import names, times
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
-from trainwright_operator.policies import retry, room, stages
+from trainwright_operator.policies import namespace_quota, retry, stages
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.forbidden import size_of
 from trainwright_operator.policies.sizing import resolve
@@ -59,7 +59,9 @@ def assign_attempt(context: Context) -> Plan | None:
         return Plan(lookups=(resolved,))
     if words := context.forbidden(resolved):
         return refuse(context, conditions.FORBIDDEN, words)
-    if words := room.crowded(size_of(context.spec, resolved), context.snapshot.others, context.settings.policy):
+    if words := namespace_quota.crowded(
+        size_of(context.spec, resolved), context.snapshot.others, context.settings.policy
+    ):
         return _crowded(context, words)
     builder, spec, job = context.builder(), context.spec, context.job
     number = max(before.number + 1, before.next_attempt or 0) if before else 1
