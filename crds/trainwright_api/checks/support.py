@@ -98,8 +98,7 @@ REASONS = {
     **{f"scheduler.{word}": _PBT for word in ("pbt", "pbt_replay", "pb2")},
     "encoder of a text feature.transformer_xl": "the library transformers has removed it",
     "encoder of a text feature.flaubert": "the library transformers fails with its pre_norm",
-    "encoder of a image feature._resnet_legacy": "Ludwig's former ResNet, which has no pretrained weights; "
-    "resnet with use_pretrained: false has the same layers",
+    "encoder of a image feature._resnet_legacy": "Ludwig's former ResNet; resnet takes its place",
     "encoder of a image feature._vit_legacy": "Ludwig's former ViT; vit takes its place",
 }
 """The reasons for which words of a choice are not built, by the noun of the choice and the word."""

@@ -12,6 +12,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.prepared import TEST, TRAIN, VALIDATION, Prepared
+from trainwright_trainer.features.channels import with_channels
 from trainwright_trainer.features.pixels import decoded
 
 MAX_CHARACTERS = 2_000_000
@@ -58,8 +59,8 @@ class Thumbnails:
 
 def data_uri(content: bytes) -> str:
     """A picture of at most 96 × 96 pixels, gray or in colours."""
-    image = decoded(content)
-    image = decoded(content, 1 if len(image) <= 2 else 3)
+    own = decoded(content)
+    image = torch.from_numpy(with_channels(own.numpy(), 1 if len(own) <= 2 else 3))
     scale = _SIDE / max(image.shape[1:])
     if scale < 1:
         functional: Any = import_module("torchvision.transforms.v2.functional")
