@@ -239,7 +239,6 @@ def test_bad_files_are_counted_and_filled(home: Path, tmp_path: Path, capsys: py
             "the model cannot read 3 channels of 20 × 24 pixels",
         ),
         ({"encoder": {"type": "vit", "use_pretrained": False}}, "vit reads square images, not 20 × 24"),
-        ({"preprocessing": {"missing_value_strategy": "fill_with_mode"}}, "fill_with_mode"),
         ({"column": "nothing"}, "column 'nothing' has no image in its first .* training rows: there is no file"),
     ],
 )

@@ -112,7 +112,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "SetPreprocessing.tokenizer": TOKENIZERS,
     "TextPreprocessing.tokenizer": (*TOKENIZERS, "hf_tokenizer"),
     "SequencePreprocessing.tokenizer": TOKENIZERS,
-    "ImagePreprocessing.missing_value_strategy": ("bfill", "ffill", "drop_row", "fill_with_const"),
     "TrainerConfig.learning_rate": (),
     "TrainerConfig.eval_batch_size": (),
 }

@@ -97,6 +97,29 @@ def test_missing_and_damaged_images_are_filled_or_dropped() -> None:
     assert found.values[0].as_py() == b""
 
 
+def test_missing_images_are_filled_with_the_most_frequent_one(tmp_path: Path) -> None:
+    common, rare = picture(8, 8), picture(9, 9)
+    columns = {"bytes": [rare, common, None, b"no image", common], "paths": ["b.png", "a.png", None, "x.png", "a.png"]}
+    (tmp_path / "a.png").write_bytes(common)
+    (tmp_path / "b.png").write_bytes(rare)
+    one = feature(tmp_path, missing_value_strategy="fill_with_mode")
+    for column in columns.values():
+        blocks = [image.clean(one, pa.array(part), 0).values for part in (column[:2], column[2:])]
+        found: dict[str, Any] = {}
+        for _ in range(image.rounds(one).total):
+            found = image.conclude(one, [image.observe(one, block, found) for block in blocks], found)
+        encoded = image.encode(one, image.clean(one, pa.array(column), 0).values, found, 0)
+        assert encoded.values.to_pylist() == [rare, common, common, common, common]
+
+
+def test_a_most_frequent_image_that_cannot_be_read_is_refused() -> None:
+    one = feature(missing_value_strategy="fill_with_mode")
+    block = image.clean(one, pa.array([picture(8, 8), b"no image", b"no image"]), 0).values
+    first = image.conclude(one, [image.observe(one, block, {})], {})
+    with pytest.raises(WrongTypeError, match="has a most frequent image that cannot be read, so fill_with_mode has"):
+        image.conclude(one, [image.observe(one, block, first)], first)
+
+
 def test_paths_are_relative_to_the_folder_absolute_or_missing(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(picture(4, 4))
     one = feature(tmp_path, missing_value_strategy="drop_row", num_processes=2)

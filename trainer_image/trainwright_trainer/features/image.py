@@ -1,11 +1,13 @@
 """Image features: a column of paths or of encoded images. The bytes are kept as they are, and decoded for each batch.
 
 Each image is decoded once while it is encoded, so that a damaged one is found before training. A missing image that
-`fill_with_const` fills has no bytes.
+`fill_with_const` fills has no bytes; `fill_with_mode` fills it with the image that most training rows have.
 """
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import not_built
 from trainwright_trainer.features import pillow, pixels
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import settle_lists
 from trainwright_trainer.features.pixels import CHANNELS, UnreadableImageError, decoded
+from trainwright_trainer.features.texts import counts_of, total
 
 _UNBUILT = ("computed_fill_value", "in_memory", "num_classes", "infer_image_num_classes")
 _DECODERS: Mapping[str, Any] = {"torchvision": pixels, "pillow": pillow}
@@ -34,11 +36,15 @@ NO_FILE, DAMAGED, CONVERTED = (
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows, missing rows, and the first values of some training rows."""
+    """Rows, missing rows, and the first values of some training rows.
+
+    `counts`: the occurrences of each image, by `_keys`, if missing ones are filled with the most frequent.
+    """
 
     rows: int
     missing: int
     first: pa.Array
+    counts: pa.Table
 
 
 def refuse(feature: Feature) -> None:
@@ -46,8 +52,6 @@ def refuse(feature: Feature) -> None:
     for option in _UNBUILT:
         feature.refuse_set(option)
     section, path = feature.preprocessing, f"{feature.path}.preprocessing"
-    if feature.strategy == "fill_with_mode":
-        raise not_built(f"{path}.missing_value_strategy", feature.strategy, "bfill, ffill, drop_row, fill_with_const")
     if (section.height is None) != (section.width is None):
         missing = "width" if section.width is None else "height"
         raise Mistakes.one(f"{path}.{missing}", "null: height and width are given together")
@@ -80,25 +84,41 @@ def is_encoded(values: pa.Array) -> bool:
     return bool(pa.types.is_large_binary(values.type))
 
 
-def rounds(feature: Feature) -> Rounds:  # noqa: ARG001
-    return Rounds()
+def rounds(feature: Feature) -> Rounds:
+    """The second round finds the content of the most frequent image."""
+    return Rounds(2 if feature.strategy == "fill_with_mode" else 1)
 
 
-def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> Sample:  # noqa: ARG001
-    return Sample(len(values), values.null_count, values.drop_null()[: _sample_size(feature)])
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> Sample:
+    present = values.drop_null()
+    if so_far:
+        mode = present.filter(pc.equal(_keys(present), so_far["mode"]))[:1]
+        return Sample(len(values), values.null_count, mode, counts_of(_keys(mode[:0])))
+    counted = present if feature.strategy == "fill_with_mode" else present[:0]
+    return Sample(len(values), values.null_count, present[: _sample_size(feature)], counts_of(_keys(counted)))
+
+
+def _keys(values: pa.Array) -> pa.StringArray:
+    """A text for each image: its path, or a hash of its bytes."""
+    if not is_encoded(values):
+        return values
+    return pa.array([hashlib.sha256(value.as_buffer()).hexdigest() for value in values], pa.string())
 
 
 def merge(feature: Feature, states: Sequence[Sample]) -> Sample:
     rows, missing = sum(state.rows for state in states), sum(state.missing for state in states)
-    return Sample(rows, missing, pa.concat_arrays([state.first for state in states])[: _sample_size(feature)])
+    first = pa.concat_arrays([state.first for state in states])[: _sample_size(feature)]
+    return Sample(rows, missing, first, total([state.counts for state in states]))
 
 
 def _sample_size(feature: Feature) -> int:
     return int(feature.preprocessing.infer_image_sample_size)
 
 
-def conclude(feature: Feature, states: Sequence[Sample], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+def conclude(feature: Feature, states: Sequence[Sample], so_far: Statistics) -> dict[str, Any]:
     whole = merge(feature, states)
+    if so_far:
+        return {**so_far, "fill": b64encode(_mode(feature, whole.first[0].as_py())).decode()}
     shapes, sizes, problem = [], [], ""
     for value in whole.first.to_pylist():
         try:
@@ -119,7 +139,19 @@ def conclude(feature: Feature, states: Sequence[Sample], so_far: Statistics) -> 
         "width": width,
         "standardize": feature.preprocessing.standardize_image,
         "length": sum(sizes) / len(sizes),
+        **({"mode": whole.counts["value"][0].as_py()} if len(whole.counts) else {}),
     }
+
+
+def _mode(feature: Feature, value: str | bytes) -> bytes:
+    """The content of the most frequent image. Raises `WrongTypeError` if it cannot be read."""
+    try:
+        content = _content(feature, value)
+        decoded(content)
+    except (FileNotFoundError, UnreadableImageError) as error:
+        line = "has a most frequent image that cannot be read, so fill_with_mode has nothing to fill with"
+        raise WrongTypeError(f"{line}{_shown(value, error)}.") from error
+    return content
 
 
 def _shown(value: str | bytes, error: Exception) -> str:
@@ -174,7 +206,8 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
     contents = pa.array([content for content, _ in found], pa.large_binary())
     noted = Counter(line for _, line in found if line)
     missing = contents.is_null().to_numpy(zero_copy_only=False) if contents.null_count else None
-    settled = settle_lists(contents, missing, feature.strategy, b"")
+    fill = b64decode(statistics["fill"]) if feature.strategy == "fill_with_mode" else b""
+    settled = settle_lists(contents, missing, feature.strategy, fill)
     return replace(settled, unknown=noted[NO_FILE] + noted[DAMAGED], noted=noted)
 
 
