@@ -91,11 +91,16 @@ def test_the_report_is_copied_from_the_run_folder(call: CommandLine) -> None:
     assert (code, line) == (3, "gone/mine.html cannot be written: No such file or directory")
 
 
-def test_the_end_of_the_log_outlives_the_pods(call: CommandLine) -> None:
+def test_the_log_outlives_the_pods(call: CommandLine) -> None:
     code, line = call("logs")
     assert (code, line) == (2, "tj/flights: no attempt has started yet: it waits")
-    call.has({"attempt": 2, "logTail": "epoch 3\nkilled"})
-    assert call("logs") == (0, "attempt 2 has no pods any more; this is the end of its log:\nepoch 3\nkilled")
+    call.has({"attempt": 2, "logTail": "epoch 3\nkilled", "output": str(call.folder / "run")})
+    gone = "attempt 2 has no pods any more, and the run folder keeps no log of it"
+    assert call("logs") == (0, f"{gone}; this is the end of its log:\nepoch 3\nkilled")
+    kept = call.folder / "run" / "logs" / "attempt-2"
+    kept.mkdir(parents=True)
+    (kept / "train-0.log").write_text("epoch 1\nepoch 2\nepoch 3\nkilled\n")
+    assert call("logs") == (0, "epoch 1\nepoch 2\nepoch 3\nkilled")
 
 
 @pytest.mark.parametrize(

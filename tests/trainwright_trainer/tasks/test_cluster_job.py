@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,33 @@ def test_what_kubectl_says_last_is_the_line(kubectl: Path) -> None:
     (kubectl / "kubectl").write_text("#!/bin/sh\necho 'a note' >&2\necho 'the server refused' >&2\nexit 1\n")
     with pytest.raises(EnvironmentFailure, match=r"^kubectl get: the server refused$"):
         cluster_job.find("tj/flights", None)
+
+
+def without_pods(kubectl: Path, **status: Any) -> cluster_job.ClusterJob:
+    (kubectl / "job.json").write_text(json.dumps({**JOB, "status": {"attempt": 2, **status}}))
+    script = (kubectl / "kubectl").read_text()
+    (kubectl / "kubectl").write_text(script.replace("echo pod/a; echo pod/b", "true"))
+    return cluster_job.find("tj/flights", "team")
+
+
+def test_once_its_pods_are_gone_the_run_folder_has_the_logs(kubectl: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "run" / "logs" / "attempt-2"
+    kept.mkdir(parents=True)
+    (kept / "train-0.log").write_text("epoch 1\n")
+    job = without_pods(kubectl, output=str(tmp_path / "run"))
+    assert cluster_job.logs(job, follow=False) == "epoch 1\n"
+    (kept / "train-1.log").write_text("the other rank\n")
+    several = "==> train-0.log <==\nepoch 1\n\n==> train-1.log <==\nthe other rank\n"
+    assert cluster_job.logs(job, follow=True) == several
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        ({}, "the run folder keeps no log of it"),
+        ({"output": "ftp://runs"}, "status.output: .*ftp"),
+    ],
+)
+def test_logs_that_cannot_be_read_leave_the_end_in_the_status(kubectl: Path, status: dict[str, str], why: str) -> None:
+    shown = cluster_job.logs(without_pods(kubectl, logTail="killed", **status), follow=False)
+    assert re.fullmatch(f"attempt 2 has no pods any more, and {why}.*; this is the end of its log:\nkilled\n", shown)

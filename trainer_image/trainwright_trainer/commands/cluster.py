@@ -19,7 +19,7 @@ Page = Annotated[str | None, text_option("FILE", "The file to write. Default: NA
 
 
 def logs(job: JobName, namespace: Namespace = None, follow: Follow = False) -> None:
-    """Print the log of the newest attempt of a job in a cluster, or the end of it once its pods are gone."""
+    """Print the log of the newest attempt of a job in a cluster: of its pods, or else of its run folder."""
     from trainwright_trainer.tasks import cluster_job as tasks
 
     typer.echo(tasks.logs(tasks.find(job, namespace), follow=follow), nl=False)

@@ -20,6 +20,7 @@ from trainwright_api.resource.environment import ATTEMPT_LABEL, UID_LABEL
 from trainwright_api.resource.kubernetes import DNS_LABEL, DNS_SUBDOMAIN
 from trainwright_api.resource.status import ENDS
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.rundir.layout import attempt_logs
 from trainwright_trainer.storage.registry import storage_at
 
 RESOURCE = "trainingjobs.trainwright.dev"
@@ -74,7 +75,7 @@ def suspend(job: ClusterJob, *, wanted: bool) -> str:
 
 
 def logs(job: ClusterJob, *, follow: bool) -> str:
-    """Print the log of the pods of the newest attempt. Return the end of it from the status if no pod is left.
+    """Print the log of the pods of the newest attempt. If no pod is left, return the one that the run folder keeps.
 
     Raises Mistakes for a job that has not started.
     """
@@ -84,13 +85,37 @@ def logs(job: ClusterJob, *, follow: bool) -> str:
     selector = f"--selector={UID_LABEL}={job.raw['metadata']['uid']},{ATTEMPT_LABEL}={attempt}"
     pods = _kubectl("get", "pods", *job.where, selector, "--output=name").split()
     if not pods:
-        tail = job.status.get("logTail") or job.status.get("message") or ""
-        return f"attempt {attempt} has no pods any more; this is the end of its log:\n{tail}\n"
+        return _kept_log(job, attempt)
     flags = ["--all-containers", "--tail=-1", "--max-log-requests=64", "--ignore-errors"]
     flags += ["--prefix"] if len(pods) > 1 else []
     sys.stdout.flush()
     _kubectl("logs", *job.where, selector, *flags, *(["--follow"] if follow else []), shown=True)
     return ""
+
+
+def _kept_log(job: ClusterJob, attempt: int) -> str:
+    """Return the logs that the run folder keeps of an attempt. If this machine cannot read them, return the end of the
+    log from the status, and why."""
+    try:
+        kept = _logs_of_the_run(job.status.get("output") or "", attempt_logs(attempt))
+        why = "the run folder keeps no log of it"
+    except (Mistakes, EnvironmentFailure) as error:
+        kept, why = "", str(error).partition("\n")[0]
+    if kept:
+        return kept
+    tail = job.status.get("logTail") or job.status.get("message") or ""
+    return f"attempt {attempt} has no pods any more, and {why}; this is the end of its log:\n{tail}\n"
+
+
+def _logs_of_the_run(folder: str, prefix: str) -> str:
+    """Return all logs under the prefix, each with its name above it if there are several."""
+    if not folder:
+        return ""
+    storage = storage_at(folder, path="status.output")
+    found = {name: storage.read(prefix + name).decode(errors="replace") for name in storage.list(prefix)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return "\n".join(f"==> {name} <==\n{text}" for name, text in found.items())
 
 
 def report(job: ClusterJob, output: str | None) -> str:
