@@ -14,18 +14,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from typing import Any
 
 from trainwright_operator import logs
 from trainwright_operator.children import read_child, read_pod
 from trainwright_operator.controller.apply import Applier, Refused, Stale, Vanished
 from trainwright_operator.controller.counts import Counts, Observer
+from trainwright_operator.controller.failed_creations import FailedCreations
 from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.client import ApiError, Client
-from trainwright_operator.kube.resources import EVENTS, PODS, of_kind
-from trainwright_operator.model import names, refusals
+from trainwright_operator.kube.resources import PODS, of_kind
+from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Pod, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.policies import node_matching
@@ -58,6 +58,7 @@ class Reconciler:
         self._client, self._view, self._queue, self._settings, self._clock = client, view, queue, settings, clock
         self._observer, self._leading, self._decides = observer, leading, decide
         self._counts = Counts(observer)
+        self._failed_creations = FailedCreations(client, clock)
         self._applier = Applier(client, view.note, clock, settings.identity)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """One lock for each namespace, where the policy limits what its jobs hold together."""
@@ -186,7 +187,7 @@ class Reconciler:
         if lookup.target == "pods":
             return replace(snapshot, pods=await self._pods(job, snapshot.pods), pods_fresh=True)
         if lookup.target == "events":
-            return replace(snapshot, pods_refused=await self._pods_refused(job, lookup.name))
+            return replace(snapshot, pods_refused=await self._failed_creations.cause(job.namespace, lookup.name))
         try:
             raw = await self._client.get(of_kind(lookup.kind), job.namespace, lookup.name)
         except ApiError as error:
@@ -215,18 +216,6 @@ class Reconciler:
         own = filter(None, map(self._view.owners.admitted, there.values()))
         taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
         return (*own, *taken)
-
-    async def _pods_refused(self, job: Job, child: str) -> str:
-        """Return why pods of the child cannot be created. The roles of an older release do not allow to read events."""
-        about = f"reason={refusals.FAILED_CREATE},regarding.name={child}"
-        found: list[Mapping[str, Any]] = []
-        try:
-            async for page in self._client.list(EVENTS, job.namespace, field_selector=about):
-                found = [*page.items] if page.first else [*found, *page.items]
-        except ApiError as error:
-            if error.status != HTTPStatus.FORBIDDEN:
-                raise
-        return refusals.newest_cause(found)
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:
         found: Counter[str] = Counter()

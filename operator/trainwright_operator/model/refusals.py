@@ -24,6 +24,11 @@ def newest_cause(events: Iterable[Mapping[str, Any]]) -> str:
     return cause(text(max(events, key=_time, default={}).get("note")))
 
 
+def regarding(event: Mapping[str, Any]) -> str:
+    """Return the name of the object that the event is about."""
+    return text(mapping(event, "regarding").get("name"))
+
+
 def _time(event: Mapping[str, Any]) -> str:
     """The time of the last occurrence, as text, which sorts by time."""
     repeated = text(mapping(event, "series").get("lastObservedTime")) or text(event.get("deprecatedLastTimestamp"))

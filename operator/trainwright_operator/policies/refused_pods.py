@@ -15,6 +15,7 @@ from trainwright_operator.model.observed import Child, Pod
 FIRST_LOOK_SECONDS = 5.0
 """Controllers create the pods of a child within a second or two."""
 SECONDS_BETWEEN_LOOKS = 30.0
+"""Longer than the events of a namespace are remembered."""
 
 
 def lacks_pods(child: Child, pods: Sequence[Pod]) -> bool:
