@@ -137,6 +137,7 @@ def _renamed() -> Iterator[tuple[str, str]]:
     yield "tied_weights", "`tied`"
     yield "a field of an encoder or decoder beside the feature", "the field in `encoder` or `decoder`"
     yield from ((old, f"`{new}`, in encoders, combiners and layers") for old, new in layers.RENAMED.items())
+    yield from ((old, f"`{new}`, in encoders of images") for old, new in layers.OF_IMAGES.items())
     yield from ((name, said.removeprefix(" is ")) for name, said in layers.REMOVED.items())
     yield from ((f"encoder: {old} of an image, with old fields", f"`{new}`") for old, new in features.LEGACY.items())
     yield "combiner.bn_virtual_divider", "`combiner.bn_virtual_bs`: batch size / divider"

@@ -14,7 +14,7 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.field_schema import schema_of
 from trainwright_api.schema.section import Section
 from trainwright_api.upgrade.draft import Draft
-from trainwright_api.upgrade.layers import REMOVED, RENAMED, upgrade_layers
+from trainwright_api.upgrade.layers import OF_IMAGES, REMOVED, RENAMED, upgrade_image_encoder, upgrade_layers
 from trainwright_api.upgrade.preprocessing import CONFIG, DEFAULTS, TOKENS, upgrade_column
 
 _OF_DECODERS: Mapping[str, str] = {**RENAMED, "fc_size": "fc_output_size"}
@@ -92,7 +92,8 @@ def _upgrade_level(draft: Draft, at: Location) -> None:
 
 def _upgrade_parts(draft: Draft, at: Location, kind: Any) -> None:
     upgrade_column(draft, (*at, "preprocessing"), kind)
-    upgrade_layers(draft, (*at, "encoder"))
+    upgrade_encoder = upgrade_image_encoder if kind == "image" else upgrade_layers
+    upgrade_encoder(draft, (*at, "encoder"))
     upgrade_layers(draft, (*at, "decoder"), _OF_DECODERS)
     _upgrade_loss(draft, at, kind)
 
@@ -125,7 +126,7 @@ def _nest(draft: Draft, at: Location, features: Choice, role: str, types: Mappin
         if name in REMOVED:
             draft.drop((*at, name), REMOVED[name])
             continue
-        targets = _targets(name, role)
+        targets = _targets(name, role, kind)
         if any(target in known for target in targets):
             _move_into(draft, (*at, name), (*at, role), [target for target in targets if target in known])
         elif name in of_column:
@@ -146,9 +147,9 @@ def _word(draft: Draft, at: Location, default: str) -> str:
     return word if isinstance(word, str) else ""
 
 
-def _targets(name: str, role: str) -> list[str]:
+def _targets(name: str, role: str, kind: str) -> list[str]:
     """Return the names that a field beside a feature has in the encoder or decoder."""
-    new = RENAMED.get(name, name)
+    new = (RENAMED | OF_IMAGES if kind == "image" else RENAMED).get(name, name)
     if role == "encoder":
         return [new]
     return ["fc_output_size"] if new == "output_size" else [f"fc_{new}", new] if new in _OF_STACK else [new]

@@ -16,6 +16,23 @@ RENAMED: Mapping[str, str] = {
     "default_bias": "default_use_bias",
     "layers": "fc_layers",
 }
+OF_IMAGES: Mapping[str, str] = {
+    "num_filters": "out_channels",
+    "filter_size": "kernel_size",
+    "strides": "stride",
+    "dilation_rate": "dilation",
+    "pool_size": "pool_kernel_size",
+    "pool_strides": "pool_stride",
+}
+"""Fields of an image encoder on TensorFlow. The encoders of sequences have kept these names."""
+
+_OF_CONVOLUTIONS = {
+    **OF_IMAGES,
+    "bias": "conv_use_bias",
+    **{name: f"conv_{name}" for name in ("use_bias", "norm", "norm_params", "activation", "dropout")},
+}
+"""Fields of one entry of `conv_layers` of an image encoder."""
+
 _OF_KERAS = " is dropped: Ludwig has it no longer"
 REMOVED: Mapping[str, str] = {
     "weight_regularization": " is dropped: regularization is set by config.trainer.regularization_lambda",
@@ -41,6 +58,13 @@ def upgrade_layers(draft: Draft, at: Location, names: Mapping[str, str] = RENAME
     for place in stacks:
         _upgrade_fields(draft, place, RENAMED)
     _upgrade_fields(draft, at, names)
+
+
+def upgrade_image_encoder(draft: Draft, at: Location) -> None:
+    """Upgrade the encoder of an image. Its convolutions have other names than those of a sequence."""
+    for place in list(draft.sections((*at, "conv_layers"))):
+        _upgrade_fields(draft, place, _OF_CONVOLUTIONS)
+    upgrade_layers(draft, at, {**RENAMED, **OF_IMAGES})
 
 
 def _upgrade_fields(draft: Draft, at: Location, names: Mapping[str, str]) -> None:

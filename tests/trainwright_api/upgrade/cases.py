@@ -346,6 +346,38 @@ FEATURES: dict[str, Case] = {
             "config.input_features[0].resnet_size is read as encoder.resnet_size",
         ),
     ),
+    "convolutions of images": (
+        inputs(
+            type="image",
+            encoder="stacked_cnn",
+            num_filters=16,
+            conv_layers=[{"num_filters": 8, "filter_size": 3, "pool_size": 2}, {"pool_stride": 2, "dropout": 0.4}],
+        ),
+        inputs(
+            type="image",
+            encoder={
+                "type": "stacked_cnn",
+                "out_channels": 16,
+                "conv_layers": [
+                    {"out_channels": 8, "kernel_size": 3, "pool_kernel_size": 2},
+                    {"pool_stride": 2, "conv_dropout": 0.4},
+                ],
+            },
+        ),
+        (
+            "config.input_features[0].num_filters is read as encoder.out_channels",
+            "config.input_features[0].conv_layers is read as encoder.conv_layers",
+            "config.input_features[0].conv_layers[0].num_filters is read as out_channels",
+            "config.input_features[0].conv_layers[0].filter_size is read as kernel_size",
+            "config.input_features[0].conv_layers[0].pool_size is read as pool_kernel_size",
+            "config.input_features[0].conv_layers[1].dropout is read as conv_dropout",
+        ),
+    ),
+    "convolutions of sequences": (
+        inputs(type="text", encoder="stacked_cnn", conv_layers=[{"num_filters": 8, "filter_size": 3}]),
+        inputs(type="text", encoder={"type": "stacked_cnn", "conv_layers": [{"num_filters": 8, "filter_size": 3}]}),
+        ("config.input_features[0].conv_layers is read as encoder.conv_layers",),
+    ),
 }
 
 COMBINER: dict[str, Case] = {
