@@ -40,8 +40,10 @@ class Distinct:
 
     def add(self, values: npt.NDArray[Any], counts: npt.NDArray[np.int64]) -> None:
         """Add the distinct values of one block, and the number of its rows with each of them."""
-        found = np.union1d(self._hashes, hash_array(values, categorize=False))
-        self._hashes = found[:_KEPT_HASHES]
+        hashes = hash_array(values, categorize=False)
+        if len(self._hashes) == _KEPT_HASHES:  # nearly all of a later block are greater than those kept
+            hashes = hashes[hashes < self._hashes[-1]]
+        self._hashes = np.union1d(self._hashes, hashes)[:_KEPT_HASHES]
         if self._counts is None:
             return
         if len(values) > MOST_VALUES:
