@@ -6,6 +6,10 @@ import random
 
 import pytest
 
+from trainwright_trainer.rundir.record import read_run
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks.compare import records
+
 TOTAL = 400
 EARLY, BETWEEN, WRITES = 5, 10, 5
 
@@ -88,6 +92,19 @@ def test_kills_after_the_last_update_leave_a_run_that_can_be_ended(place, assert
     end(run)
     assert_same(run)
     assert run.outcome(len(run.attempts()))["class"] == "done"
+
+
+def test_a_killed_run_is_called_killed(place):
+    """By `compare`, and where another run is in the way."""
+    run = place()
+    child = run.start()
+    child.until((run.run / "metrics.json").exists)
+    assert [one.state for one in records([str(run.run)])] == ["running"]
+    child.kill()
+    assert [one.state for one in records([str(run.run)])] == ["killed"]
+    assert str(read_run(storage_at(str(run.run)))).endswith("ended: no, it was killed")
+    end(run)
+    assert [one.state for one in records([str(run.run)])] == ["done"]
 
 
 def test_a_kill_before_the_first_attempt_leaves_a_free_place(place):

@@ -71,7 +71,7 @@ def test_a_new_run(storage: FolderStorage) -> None:
 @pytest.mark.parametrize(
     ("checkpoints", "kind", "words"),
     [
-        (0, None, "flights, 0 checkpoints, ended: no, it runs or was killed"),
+        (0, None, "flights, 0 checkpoints, ended: no, it runs on this machine"),
         (1, "stopped", "flights, 1 checkpoint, ended: stopped"),
         (3, "done", "flights, 3 checkpoints, ended: done"),
     ],

@@ -11,9 +11,11 @@ from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.errors import OUTCOME_CLASSES, Outcome
 from trainwright_trainer.rundir import json_text, layout, listing
 from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.process_state import process_state
 from trainwright_trainer.storage.base import Storage
 
 _PLAIN = ("format", "attempt", "fresh", "source", "name", "digest", "content", "job")
+_ABOUT = ("launch", "host", "pid", "time")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,15 @@ class Start:
             pinned = None if body["checkpoint"] is None else CheckpointName.parse(body["checkpoint"])
         except (ValueError, KeyError, TypeError):
             return None
-        return cls(checkpoint=pinned, about={"launch": body.get("launch")}, **known)
+        return cls(checkpoint=pinned, about={key: body.get(key) for key in _ABOUT}, **known)
+
+
+_ENDED = {
+    "running": "no, it runs on this machine",
+    "killed": "no, it was killed",
+    "not ended": "no, it runs or was killed",
+}
+"""The words for a run without an outcome."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +80,24 @@ class Run:
     def name(self) -> str:
         return self.start.name if self.start else "unknown"
 
+    @property
+    def state(self) -> str:
+        """The class of the outcome, or running, killed or not ended.
+
+        A run without an outcome is "not ended" if this machine cannot tell whether its process is still there.
+        """
+        if self.outcome is not None:
+            return self.outcome.kind
+        known = process_state(self.start.about) if self.start and self.start.attempt == self.newest else "unknown"
+        return "not ended" if known == "unknown" else known
+
     def checkpoints(self) -> list[CheckpointName]:
         """The complete checkpoints, from old to new."""
         return [name for name in listing.complete(self.storage) if name.attempt >= self.first]
 
     def __str__(self) -> str:
         count = len(self.checkpoints())
-        ended = self.outcome.kind if self.outcome else "no, it runs or was killed"
+        ended = _ENDED.get(self.state, self.state)
         return f"{self.name}, {count} checkpoint{'' if count == 1 else 's'}, ended: {ended}"
 
 

@@ -75,7 +75,7 @@ def _record(
     return RunRecord(
         label=label,
         place=place,
-        state=_state(run),
+        state="not ended" if run is None else run.state,
         rounds=rounds,
         best=next((one for one in rounds if one.step == step), None),
         test=_known(end.get("test", {})),
@@ -83,12 +83,6 @@ def _record(
         monitored=metrics["validation_metric"],
         resolved=resolved.get("resolved", {}),
     )
-
-
-def _state(run: Run | None) -> str:
-    if run is None or run.outcome is None:
-        return "not ended"
-    return run.outcome.kind
 
 
 def _known(scores: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict[str, float]]:

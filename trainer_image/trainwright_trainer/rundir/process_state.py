@@ -1,0 +1,47 @@
+"""Whether the process that has begun an attempt still runs, as far as this machine can tell."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+PROC = Path("/proc")
+CLOCK_SECONDS = 2.0
+"""start.json has whole seconds, and the boot time of the kernel too."""
+
+ProcessState = Literal["running", "killed", "unknown"]
+
+
+def process_state(about: Mapping[str, Any], proc: Path = PROC) -> ProcessState:
+    """The state of the process of `host`, `pid` and `time` in a start.json that has no outcome.
+
+    "unknown": it runs on another machine, or `about` lacks a field. A process that has begun after `time` is another
+    one with the same id.
+    """
+    host, pid, time = about.get("host"), about.get("pid"), about.get("time")
+    if host != socket.gethostname() or not isinstance(pid, int) or not isinstance(time, str):
+        return "unknown"
+    try:
+        written = datetime.fromisoformat(time).timestamp()
+        begun = _begun(proc, pid)
+    except (ValueError, OSError):
+        return "unknown"
+    return "running" if begun is not None and begun <= written + CLOCK_SECONDS else "killed"
+
+
+def _begun(proc: Path, pid: int) -> float | None:
+    """The time at which a process has begun, in seconds; None if there is none, or if it has ended (a zombie)."""
+    boot = re.search(r"^btime (\d+)$", (proc / "stat").read_text(), re.MULTILINE)
+    if boot is None:
+        raise ValueError("/proc/stat has no btime")
+    try:
+        # The name of the program is in brackets, and may contain spaces and brackets.
+        fields = (proc / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] in "ZX" else int(boot[1]) + int(fields[19]) / os.sysconf("SC_CLK_TCK")
