@@ -18,6 +18,7 @@ from trainwright_api.upgrade.layers import OF_IMAGES, REMOVED, RENAMED, upgrade_
 from trainwright_api.upgrade.preprocessing import CONFIG, DEFAULTS, TOKENS, upgrade_column
 
 _OF_DECODERS: Mapping[str, str] = {**RENAMED, "fc_size": "fc_output_size"}
+_OF_IMAGES: Mapping[str, str] = {**RENAMED, **OF_IMAGES}
 _OF_STACK = ("use_bias", "weights_initializer", "bias_initializer", "norm", "norm_params", "activation", "dropout")
 """Fields beside an output that set its fully connected layers, with the prefix fc_ in a decoder, and its last layer."""
 
@@ -149,7 +150,7 @@ def _word(draft: Draft, at: Location, default: str) -> str:
 
 def _targets(name: str, role: str, kind: str) -> list[str]:
     """Return the names that a field beside a feature has in the encoder or decoder."""
-    new = (RENAMED | OF_IMAGES if kind == "image" else RENAMED).get(name, name)
+    new = (_OF_IMAGES if kind == "image" else RENAMED).get(name, name)
     if role == "encoder":
         return [new]
     return ["fc_output_size"] if new == "output_size" else [f"fc_{new}", new] if new in _OF_STACK else [new]
