@@ -41,7 +41,7 @@ def ranks(data: ReportData) -> Markup | None:
         "Means of all rounds, a step; peaks of memory. A rank's own part is the loader, forward and backward, without "
         f"waiting for the gradients of others.{left}",
     )
-    table = element("table", caption, head, body)
+    table = element("table", caption, head, body, class_="ranks")
     room = element("div", table, class_="scroller", tabindex=0, role="region", aria_label="Time and memory by rank")
     named = straggler_line(found)
     note = None if named is None else element("p", f"{named[0].upper()}{named[1:]}.", class_="note")
