@@ -17,6 +17,7 @@ from posixpath import normpath
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build/site/pages"
 HERE = PurePosixPath("docs/site")
+_OWN = tuple(str(HERE / name) for name in ("extra.css", "tables.js"))
 _LINK = re.compile(r"\]\(([^)#\s]+)")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _BLOCK = re.compile(r"^(\* |- |\d+\. |\|)")
@@ -63,7 +64,7 @@ def stage(root: Path = ROOT, pages: Path = PAGES) -> list[str]:
     names = tracked(root)
     texts = {name: (root / name).read_text(encoding="utf-8") for name in names if name.endswith(".md")}
     wanted = {target for page, text in texts.items() for target in linked(page, text)}
-    files = sorted({*texts, str(HERE / "extra.css"), *(wanted & set(names))})
+    files = sorted({*texts, *_OWN, *(wanted & set(names))})
     for name in files:
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         if name in texts:

@@ -48,6 +48,7 @@ def test_every_page_of_the_repository_and_every_file_that_one_links_to_is_staged
     names = build.stage(pages=tmp_path)
     assert {"README.md", "docs/tutorial.md", "examples/flights/README.md", "examples/flights/flights.yaml"} <= {*names}
     assert (tmp_path / "docs/design.md").is_file()
+    assert {"docs/site/extra.css", "docs/site/tables.js"} <= {*names}
 
 
 def test_the_menu_has_every_page_of_docs() -> None:
