@@ -68,6 +68,7 @@ FREE: Mapping[str, Any] = {
     "suspend": True,
     "backoffLimit": 9,
     "preemptionLimit": 9,
+    "resizeLimit": 9,
     "activeDeadlineSeconds": 9,
     "startDeadlineSeconds": 9,
     "ttlSecondsAfterFinished": 9,

@@ -23,6 +23,27 @@ class Backoff:
 
 
 @dataclass(frozen=True)
+class Resize:
+    """When a job with a range of workers changes their number."""
+
+    window: float = 300.0
+    """The seconds for which there has to be room for more workers before a job grows."""
+    interval: float = 900.0
+    """The minimum seconds from a resize to the next growth. They double with each larger size that found no room."""
+    shrink_after: float = 60.0
+    """The seconds for which workers wait for room before the job goes on with fewer."""
+
+    @property
+    def check(self) -> float:
+        """The interval at which a job that could grow looks at the nodes."""
+        return self.window / 5
+
+    def mistakes(self) -> Iterator[str]:
+        if self.window == 0:
+            yield "resize window is 0: it has to be more"
+
+
+@dataclass(frozen=True)
 class Settings:
     """The operator's settings. The defaults are those of the chart."""
 
@@ -44,6 +65,7 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     jobs: JobDefaults = field(default_factory=JobDefaults)
     backoff: Backoff = field(default_factory=Backoff)
+    resize: Resize = field(default_factory=Resize)
     stop_grace: float = 120.0
     """The seconds in which a child has to stop after a stop request. Then the operator deletes it."""
     gang_grace: float = 30.0
@@ -117,6 +139,7 @@ class Settings:
             )
         yield from self.policy.mistakes()
         yield from self.jobs.mistakes()
+        yield from self.resize.mistakes()
         if self.backoff.jitter >= 1:
             yield f"backoff jitter is {self.backoff.jitter:g}: it is a share, less than 1"
         if not re.fullmatch(VERSION, self.ray_version) or not is_closed_by_token(self.ray_version):

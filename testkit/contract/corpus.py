@@ -41,6 +41,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
 """The required fields of a section of this type."""
 A_SEQUENCE: Job = {"name": "path", "type": "sequence", "encoder": {"type": "embed", "reduce_output": None}}
 """An input for the combiners of sequences."""
+A_RANGE: Job = {"type": "ray", "trainer": {"num_workers": {"min": 1, "max": 2}}}
 BACKENDS: Mapping[str, Job] = {
     "local": {"type": "local"},
     "ray": {"type": "ray"},
@@ -51,7 +52,7 @@ BACKENDS: Mapping[str, Job] = {
         for word in ("ddp", "fsdp", "deepspeed", "horovod")
     },
     **{f"ray, {word}": {"type": "ray", "processor": {"type": word}} for word in ("pandas", "dask", "modin")},
-    "ray, a range": {"type": "ray", "trainer": {"num_workers": {"min": 1, "max": 2}}},
+    "ray, a range": A_RANGE,
     "streaming": {"loader": {"fully_executed": False}},
     "windows": {"loader": {"window_size_bytes": 1000}},
     "another store": {"cache_dir": "abfs://bucket/cache"},
@@ -68,6 +69,7 @@ def corpus() -> Iterator[tuple[str, Job]]:
     yield from _of_sections("preprocessing.split", PreprocessingConfig, "split")
     for name, backend in BACKENDS.items():
         yield f"backend {name}", {**job(), "backend": copy.deepcopy(backend)}
+    yield "a range with a batch in rows", {**job(trainer={"effective_batch_size": 80}), "backend": A_RANGE}
     for key, value in TRAINERS.items():
         yield f"trainer.{key}", job(trainer={key: value})
     for word in schema_of(FullyConnectedLayer.model_fields["norm"]).words:

@@ -72,15 +72,15 @@ def test_places_and_backends_of_the_command_line(workplace, arguments, line):
     assert workplace.refused(command, workplace.job(), *rest) == f"job.yaml: {line}"
 
 
-def test_workers_as_a_range_leave_the_global_batch_open(workplace):
+def test_workers_as_a_range_need_a_global_batch_in_rows(workplace):
     job = workplace.job(backend(type="ray", trainer={"num_workers": {"min": 1, "max": 4}}))
     line = (
-        "job.yaml: backend.trainer.num_workers: a range leaves the global batch open: give a number, or a fixed "
-        "config.trainer.effective_batch_size"
+        "job.yaml: config.trainer.effective_batch_size: auto follows the number of workers, and "
+        "backend.trainer.num_workers is a range: give the rows of a global batch as a number"
     )
-    assert workplace.refused("train", job, "--backend", "local") == line
-    assert workplace.refused("validate", job, "--backend", "local") == line
-    workplace.done("validate", job)
+    for arguments in (("train",), ("train", "--backend", "local"), ("validate",)):
+        command, *rest = arguments
+        assert workplace.refused(command, job, *rest) == line
 
 
 def test_a_file_with_its_own_image_is_valid_and_nothing_for_this_machine(workplace):

@@ -65,6 +65,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "suspend": _OF_THE_CLUSTER,
     "backoffLimit": _OF_THE_CLUSTER,
     "preemptionLimit": _OF_THE_CLUSTER,
+    "resizeLimit": _OF_THE_CLUSTER,
     "startDeadlineSeconds": _OF_THE_CLUSTER,
     "activeDeadlineSeconds": _OF_THE_CLUSTER,
     "ttlSecondsAfterFinished": _OF_THE_CLUSTER,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from trainwright_api.checks.cluster import ValidationResult
@@ -34,6 +36,12 @@ SETTINGS = Settings(backoff=Backoff(base=10, limit=300, jitter=0.2), stop_grace=
 
 
 def validation_of(spec: dict[str, Any]) -> ValidationResult:
+    return _validated(json.dumps(spec))
+
+
+@cache
+def _validated(text: str) -> ValidationResult:
+    spec = json.loads(text)
     fixed = {key: spec.get(key) for key in ("task", "dataset", "config", "backend", "output")}
     try:
         return ValidationResult(TrainingJobSpec.model_validate(spec), f"{abs(hash(str(fixed))):x}")
@@ -61,6 +69,10 @@ class Cluster:
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
     others_stopping: bool = False
+    others_waiting: tuple[Waiting, ...] = ()
+    others_crowded: bool = False
+    in_use: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By node: what the pods of others request."""
     others: Held = field(default_factory=Held)
     queued: dict[str, str] = field(default_factory=dict)
     """The text of Kueue's Workload of a child, by the uid of the child."""
@@ -97,6 +109,8 @@ class Cluster:
             missing_kinds=frozenset() if self.kuberay else frozenset({"RayJob"}),
             waiting=self.waiting,
             others_stopping=self.others_stopping,
+            others_waiting=self.others_waiting,
+            others_crowded=self.others_crowded,
             others=self.others,
             queued=self.queued,
         )
@@ -112,7 +126,7 @@ class Cluster:
                 return decided
             asked |= {lookup.name for lookup in decided.lookups if lookup.target == "child"}
             there = frozenset(self.children)
-            answers |= {"gone": asked - there, "fresh": asked & there, "in_use": {}}
+            answers |= {"gone": asked - there, "fresh": asked & there, "in_use": self.in_use}
             answers |= {"pods_fresh": True} if any(lookup.target == "pods" for lookup in decided.lookups) else {}
             events = any(lookup.target == "events" for lookup in decided.lookups)
             answers |= {"pods_refused": self.pods_refused} if events else {}

@@ -44,7 +44,7 @@ def test_every_kind_of_field_is_read() -> None:
 def test_every_field_has_a_name() -> None:
     """A field of a new type needs its own reader."""
     for field in fields(Settings):
-        if field.name not in ("backoff", "policy", "jobs", "namespaces", "own_certificates"):
+        if field.name not in ("backoff", "resize", "policy", "jobs", "namespaces", "own_certificates"):
             value = getattr(Settings(), field.name)
             assert Settings.from_environment({f"TRAINWRIGHT_{field.name.upper()}": str(value)}) == Settings()
 
@@ -57,6 +57,7 @@ def test_every_field_has_a_name() -> None:
             "8",
             "TRAINWRIGHT_MAX_WORKER: no such setting, did you mean TRAINWRIGHT_MAX_WORKERS?",
         ),
+        ("TRAINWRIGHT_RESIZE_WINDOW", "0", "resize window is 0: it has to be more"),
         ("TRAINWRIGHT_BACKOFF_BAES", "8", "did you mean TRAINWRIGHT_BACKOFF_BASE?"),
         ("TRAINWRIGHT_SERVR_PORT", "80", "did you mean TRAINWRIGHT_SERVER_PORT?"),
         ("TRAINWRIGHT_ZZZZZZ", "8", "TRAINWRIGHT_ZZZZZZ: no such setting"),

@@ -11,6 +11,7 @@ import pytest
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.model.observed import Pod, Waiting
 
+from .elastic_cluster import node
 from .simulation import SPEC, UID, Cluster
 
 RAY = {"type": "ray", "trainer": {"num_workers": 2}}
@@ -20,6 +21,7 @@ GPUS = {
     "cache_dir": "s3://data/cache",
     "trainer": {"num_workers": 2, "resources_per_worker": {"GPU": 1}},
 }
+ELASTIC = {"type": "ray", "cache_dir": "/cache", "trainer": {"num_workers": {"min": 1, "max": 4}, "use_gpu": True}}
 CODES = (0, 1, 2, 3, 75, 137)
 
 
@@ -78,6 +80,10 @@ def suspends(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG001
     cluster.change(suspend=not cluster.spec.get("suspend"))
 
 
+def nodes_move(cluster: Cluster, draw: random.Random) -> None:
+    cluster.nodes = tuple(node(f"node-{index}", draw.randint(0, 3)) for index in range(draw.randint(0, 3)))
+
+
 def queue_moves(cluster: Cluster, draw: random.Random) -> None:
     for child in cluster.children.values():
         state = draw.choice(["suspended", "pending"])
@@ -98,14 +104,24 @@ Action = Callable[[Cluster, random.Random], None]
 ACTIONS: tuple[Action, ...] = (
     *(starts, ends, posts, pods_go, waits, suspends, queue_moves, a_hand_deletes),
     finds_no_room,
+    nodes_move,
 )
 
 
-@pytest.mark.parametrize("backend", [{"type": "local"}, RAY, GANG, GPUS], ids=["local", "ray", "gang", "gpus"])
+@pytest.mark.parametrize(
+    "backend", [{"type": "local"}, RAY, GANG, GPUS, ELASTIC], ids=["local", "ray", "gang", "gpus", "elastic"]
+)
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 200))])
 def test_whatever_happens_the_job_comes_to_rest(seed: int, backend: dict[str, object]) -> None:
     draw = random.Random(seed)
-    spec = {**SPEC, "backend": backend, "backoffLimit": 2, "preemptionLimit": 2, "ttlSecondsAfterFinished": 500}
+    spec = {
+        **SPEC,
+        "backend": backend,
+        "backoffLimit": 2,
+        "preemptionLimit": 2,
+        "resizeLimit": 3,
+        "ttlSecondsAfterFinished": 500,
+    }
     if draw.random() < 0.3:
         spec["activeDeadlineSeconds"] = 900
     cluster = Cluster(spec=spec)
@@ -116,6 +132,9 @@ def test_whatever_happens_the_job_comes_to_rest(seed: int, backend: dict[str, ob
         assert len(cluster.children) <= 1, "at most one live child"
         assert (cluster.status.attempt or 0) >= newest, "numbers never go back"
         newest = cluster.status.attempt or 0
+        sizes = [attempt.workers or 1 for attempt in cluster.status.attempts or ()]
+        assert all(1 <= size <= 4 for size in sizes), "a range is kept"
+        assert (cluster.status.resizes or 0) <= 3, "the limit is kept"
         end = end or _end(cluster)
         assert _end(cluster) == end, "a finished job never leaves its end"
     twice = {name for name in cluster.created if cluster.created.count(name) > 1}
@@ -123,7 +142,7 @@ def test_whatever_happens_the_job_comes_to_rest(seed: int, backend: dict[str, ob
     _comes_to_an_end(cluster, draw)
 
 
-@pytest.mark.parametrize("backend", [{"type": "local"}, GPUS], ids=["local", "gpus"])
+@pytest.mark.parametrize("backend", [{"type": "local"}, GPUS, ELASTIC], ids=["local", "gpus", "elastic"])
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 300))])
 def test_a_status_that_is_reset_at_any_moment_does_no_harm(seed: int, backend: dict[str, object]) -> None:
     draw = random.Random(seed)

@@ -14,17 +14,11 @@ from trainwright_api.checks.forms import Form, resource
 from trainwright_api.checks.left_out import unknown_keys, unknown_words
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.checks.unbuilt import gaps
+from trainwright_api.checks.worker_range import range_problems
 from trainwright_api.locations import is_read_only, is_stored, parse_bucket, parse_data_uri
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
-from trainwright_api.resource.backend import (
-    BACKENDS,
-    Backend,
-    Credentials,
-    WorkerRange,
-    idle_sections,
-    leaves_open,
-)
+from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections, leaves_open
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.resource.stages import HYPEROPT
@@ -126,7 +120,8 @@ def inspect(
         job = _validated(form, options.lenient)
         declared = job.spec.backend
         job, aside = _on_backend(job, _backend_here(options, declared.is_open))
-        _check_global_batch(job, declared)
+        if moved := tuple(range_problems(job.spec)):
+            raise Mistakes(moved)
         warnings = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
         loaded = Loaded(job, source, text, warnings, declared, form.whole, form.upgraded)
     except Mistakes as found:
@@ -143,6 +138,7 @@ def check(job: TrainingJob) -> list[Problem]:
         *_score_attribute(job),
         *_search(job),
         *entrypoint_problems(job.spec),
+        *range_problems(job.spec),
     ]
 
 
@@ -158,6 +154,8 @@ def _search(job: TrainingJob) -> Iterator[Problem]:
     from trainwright_api.checks.trials import trial_problems
 
     plain = canonical(job)
+    if isinstance(job.spec.backend.trainer.num_workers, WorkerRange):
+        del plain["spec"]["backend"]["trainer"]["num_workers"]  # `trial_problems` reports it, once
 
     def problems_of(other: Mapping[str, Any]) -> Iterator[Problem]:
         trial = {**plain, "spec": {**plain["spec"], "task": "train", "config": other}}
@@ -294,18 +292,6 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
     moved = job.model_copy(update={"spec": job.spec.model_copy(update={"backend": other})})
     missing = "backend.type is missing: local on this machine; " if backend.is_open and name == "local" else ""
     return moved, (missing + _set_aside(name, aside),) if aside else ()
-
-
-def _check_global_batch(job: TrainingJob, declared: Backend) -> None:
-    """Raise `Mistakes` for an open global batch size and a range of workers, unless the backend is Ray.
-
-    The file's number of workers sets the global batch size on any backend, and only Ray resolves a range.
-    """
-    config, workers = job.spec.config, declared.trainer.num_workers
-    is_open = config is not None and config.trainer.effective_batch_size == "auto"
-    if is_open and isinstance(workers, WorkerRange) and job.spec.backend.type != "ray":
-        words = "a range leaves the global batch open: give a number, or a fixed config.trainer.effective_batch_size"
-        raise Mistakes.one("backend.trainer.num_workers", words)
 
 
 def _set_aside(name: str, aside: tuple[str, ...]) -> str:

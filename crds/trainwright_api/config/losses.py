@@ -13,6 +13,8 @@ from trainwright_api.schema.fields import NonNegativeFloat, PositiveFloat
 from trainwright_api.schema.section import relation
 from trainwright_api.schema.unions import ClassWeights
 
+ROOTS = frozenset({"root_mean_squared_error", "root_mean_squared_percentage_error"})
+"""The losses that are a root of a mean: the loss of a batch is not a sum over its parts."""
 RobustLambda = Annotated[
     float,
     Field(ge=0, le=1, description="Label smoothing: (1 - robust_lambda) * loss + robust_lambda / number of classes."),

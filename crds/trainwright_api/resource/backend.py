@@ -72,7 +72,8 @@ class Processor(Section):
 
 
 class WorkerRange(Section):
-    """A range for the number of workers."""
+    """A range for the number of workers, with backend ray only. On Kubernetes, the number changes while the job runs:
+    the job grows when there is free room, and shrinks when nodes leave."""
 
     min: Workers = Field(1, description="Minimum number of workers.")
     max: Workers = Field(description="Maximum number of workers.")
@@ -100,7 +101,9 @@ class BackendTrainer(Section):
     )
     use_gpu: bool | None = Field(None, description="Train on GPUs. null: true where the cluster has at least one.")
     num_workers: WorkersOrRange | None = Field(
-        None, description="Workers, or a range {min, max}. null: one for each free GPU, 1 without GPUs."
+        None,
+        description="Workers, or a range {min, max}, which needs a numeric config.trainer.effective_batch_size. null: "
+        "one for each free GPU, 1 without GPUs.",
     )
     resources_per_worker: ResourceShares | None = Field(
         None, description="CPU, GPU and Ray's custom resources of each worker. null: 1 CPU, and 1 GPU if used."

@@ -195,6 +195,11 @@ class TrainingJobSpec(KubernetesSection):
     preemption_limit: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
         100, description="Maximum number of new attempts after preemptions.", json_schema_extra=STORED
     )
+    resize_limit: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        100,
+        description="Maximum number of times that a job with a range of workers changes their number. After that, the "
+        "number stays. 0: it is decided once, at the start.",
+    )
     start_deadline_seconds: Annotated[Seconds, Field(ge=1)] = Field(
         900,
         description="Time in seconds from the first scheduled pod of an attempt to its start. After it, a "

@@ -60,6 +60,14 @@ class Attempt(KubernetesSection):
     message: Line | None = Field(None, description="One line of text for the user.")
     position: Count | None = Field(None, description="The row at which it started, counted over all epochs.")
     next_attempt: Count | None = Field(None, description="The next free number, if the run has used this one before.")
+    workers: Count | None = Field(None, description="The number of workers of its training.")
+
+
+class Room(KubernetesSection):
+    """The room for another number of workers, of a job with a range of them."""
+
+    workers: Count = Field(description="The number of workers, this job's own included, that the nodes have room for.")
+    since_time: Time = Field(description="Since when there has been room for that many.")
 
 
 class RankProgress(KubernetesSection):
@@ -152,7 +160,7 @@ class Preprocessed(KubernetesSection):
 
 
 class Resolved(KubernetesSection):
-    """The values that are derived once, when the job starts."""
+    """The values that are derived once, when the job starts. A resize changes workers and gpus only."""
 
     digest: Digest | None = Field(None, description="The hash of dataset, config and backend that were started.")
     backend: Word | None = Field(
@@ -190,6 +198,11 @@ class TrainingJobStatus(KubernetesSection):
     requeues: Count | None = Field(
         None,
         description="Consecutive attempts that released their nodes because not all of their pods could be scheduled.",
+    )
+    resizes: Count | None = Field(None, description="Changes of the number of workers. They count against resizeLimit.")
+    room: Room | None = Field(
+        None,
+        description="The room for more workers than the job has, while it could grow, or for fewer before it shrinks.",
     )
     child: Word | None = Field(None, description="The Job or RayJob of the current attempt.")
     start_time: Time | None = Field(

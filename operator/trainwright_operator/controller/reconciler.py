@@ -9,8 +9,8 @@ import asyncio
 import logging
 import random
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ from trainwright_operator.kube.resources import PODS, of_kind
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Pod, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
-from trainwright_operator.policies import node_matching
+from trainwright_operator.policies.in_use import ON_A_NODE, InUse
 from trainwright_operator.settings import Settings
 
 Key = tuple[str, str]
@@ -66,6 +66,8 @@ class Reconciler:
         """The jobs whose last pass saw an old state."""
         self._unseen: set[Key] = set()
         """The jobs that existed at the start and have not been reconciled yet."""
+        self._in_use: tuple[datetime, InUse] | None = None
+        """What the pods on the nodes last requested, and when."""
 
     async def run(self) -> None:
         """Run the workers for ever, once the informer has synced."""
@@ -182,8 +184,9 @@ class Reconciler:
 
     async def _look_up(self, job: Job, snapshot: Snapshot, lookup: Lookup) -> Snapshot:
         """Return the snapshot with the data. The cache gets it too: it reports the end of known objects only."""
-        if lookup.target == "gpus":
-            return replace(snapshot, in_use=await self._in_use(lookup.name))
+        if lookup.target == "in_use":
+            found = await self._requests(lookup.max_age)
+            return replace(snapshot, in_use=found.of_others(job.namespace, job.uid))
         if lookup.target == "pods":
             return replace(snapshot, pods=await self._pods(job, snapshot.pods), pods_fresh=True)
         if lookup.target == "events":
@@ -217,12 +220,17 @@ class Reconciler:
         taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
         return (*own, *taken)
 
-    async def _in_use(self, resource: str) -> Mapping[str, float]:
-        found: Counter[str] = Counter()
-        async for page in self._client.list(PODS, field_selector=node_matching.ON_A_NODE):
+    async def _requests(self, max_age: float) -> InUse:
+        """Return the requests of all pods on nodes. All jobs share an answer that is young enough."""
+        now = self._clock()
+        if self._in_use is not None and (now - self._in_use[0]).total_seconds() < max_age:
+            return self._in_use[1]
+        found = InUse()
+        async for page in self._client.list(PODS, field_selector=ON_A_NODE):
             if page.first:
-                found.clear()
-            found.update(node_matching.in_use(page.items, resource))
+                found = InUse()
+            found.add(page.items)
+        self._in_use = (now, found)
         return found
 
     def _resync(self) -> datetime:

@@ -75,6 +75,11 @@ def _of_attempts(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterato
     old, new = current(before.attempts), current(after.attempts)
     if new is None:
         return
+    if old is not None and old.workers and new.workers and old.workers != new.workers:
+        why = old.message or old.reason or "the room has changed"
+        yield Event(
+            "Normal", "Resized", f"attempt {new.number}: from {old.workers:,} to {new.workers:,} workers; {why}"
+        )
     same = old if old is not None and old.number == new.number else None
     if new.create_time and not (same and same.create_time):
         started = condition_of(after.conditions, "Started")

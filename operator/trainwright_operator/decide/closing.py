@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from trainwright_api.resource.stages import TRAINING
-from trainwright_api.resource.status import Attempt, PostedOutcome, Preprocessed
+from trainwright_api.resource.status import Attempt, PostedOutcome, Preprocessed, Room
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.context import Context, is_unsure
 from trainwright_operator.model import times
@@ -17,8 +17,11 @@ from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.outcome import Ending, reported_outcome
 
 
-def close(context: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
+def close(
+    context: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "", room: Room | None = None
+) -> Plan:
     """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits are.
+    `room`: the room for the next attempt, if it is to have fewer workers.
 
     If the child was not seen as ended, it may have ended since, so the plan reads it first.
     """
@@ -28,6 +31,7 @@ def close(context: Context, attempt: Attempt, end: Ending, child: Child | None, 
         # A pod may hold more details, while its event has not arrived yet.
         return Plan(lookups=(Lookup("pods"),))
     builder = context.builder()
+    builder.set(room=room)
     if end.outcome == "done" and context.prepares(attempt):
         _next_stage(context, builder, attempt, end, child)
         return Plan(status=builder.finish(phase))

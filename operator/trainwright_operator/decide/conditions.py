@@ -12,8 +12,6 @@ CHANGED = (
 
 FORBIDDEN = "ForbiddenByPolicy"
 """The reason of a job that the administrator's policy forbids."""
-CROWDED = "NamespaceMaximum"
-"""The reason of a job that waits because the other jobs of its namespace hold the maximum of the policy."""
 
 PREPROCESSING = "preprocessing on CPUs; GPUs are asked for when that is done"
 

@@ -24,6 +24,7 @@ from trainwright_operator.policies import gpus
 from trainwright_operator.policies.backend import backend_of, chosen, with_backend
 from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.policies.forbidden import refusal
+from trainwright_operator.policies.worker_range import why_fixed
 from trainwright_operator.settings import Settings
 
 ENDED: tuple[ChildState, ...] = ("succeeded", "failed")
@@ -97,6 +98,11 @@ class Context:
     def forbidden(self, resolved: Resolved | None) -> str:
         """Return what the administrator's policy forbids in a job with a valid spec; "" if nothing is."""
         return refusal(self.spec, self.settings.policy, self.settings.image, self.job.name, resolved)
+
+    @property
+    def may_resize(self) -> bool:
+        """True if another resize of a job with a range of workers and a valid spec is allowed."""
+        return not why_fixed(self.spec, self.snapshot) and (self.job.status.resizes or 0) < self.limits.resize
 
     @property
     def _stored(self) -> Mapping[str, Any]:

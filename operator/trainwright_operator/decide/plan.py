@@ -23,6 +23,7 @@ from trainwright_operator.decide.between_attempts import (
 )
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.finished import being_deleted, finished, unreadable
+from trainwright_operator.decide.resizing import growing, without_room
 from trainwright_operator.decide.running import (
     child_unseen,
     ended,
@@ -54,7 +55,9 @@ SITUATIONS: tuple[Situation, ...] = (
     out_of_time,
     to_stop,
     pod_lost,
+    without_room,
     late,
+    growing,
     running,
     # between two attempts, or before the first
     clearing_away,

@@ -19,7 +19,8 @@ from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import namespace_quota, retry, stages
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.forbidden import size_of
-from trainwright_operator.policies.sizing import resolve
+from trainwright_operator.policies.sizing import resized, resolve
+from trainwright_operator.policies.worker_range import range_of, why_fixed
 
 
 def create_child(context: Context) -> Plan | None:
@@ -54,7 +55,7 @@ def assign_attempt(context: Context) -> Plan | None:
     before = context.attempt
     if before is not None and (lookups := _unsure(context, before.child or "", context.kind_of(before))):
         return Plan(lookups=lookups)
-    resolved = _resolved(context)
+    resolved = _resolved(context, before)
     if isinstance(resolved, Lookup):
         return Plan(lookups=(resolved,))
     if words := context.forbidden(resolved):
@@ -66,11 +67,13 @@ def assign_attempt(context: Context) -> Plan | None:
     builder, spec, job = context.builder(), context.spec, context.job
     number = max(before.number + 1, before.next_attempt or 0) if before else 1
     first = stages.first(spec, resolved, job.status)
-    attempt = Attempt(number=number, child=context.child_name(number, first), stage=first)
+    attempt = Attempt(number=number, child=context.child_name(number, first), stage=first, workers=resolved.workers)
     builder.add_attempt(attempt)
-    builder.set(start_time=builder.get("start_time") or times.written(context.now), resolved=resolved)
+    builder.set(start_time=builder.get("start_time") or times.written(context.now), resolved=resolved, room=None)
+    if is_resolved(known := job.status.resolved) and known.workers != resolved.workers:
+        builder.set(resizes=(builder.get("resizes") or 0) + 1)
     builder.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
-    warnings = (_summary(spec, resolved, first), *(job.validation.warnings if job.validation else ()))
+    warnings = (_summary(context, resolved, first), *(job.validation.warnings if job.validation else ()))
     builder.condition("Accepted", True, "Accepted", "; ".join(warnings))
     if builder.holds("Suspended"):
         builder.condition("Suspended", False, "Resumed")
@@ -82,7 +85,7 @@ def _crowded(context: Context, words: str) -> Plan:
     """Wait for the other jobs of the namespace, and look again as often as after a first failure."""
     builder = context.builder()
     builder.condition("Accepted", True, "Accepted", "")
-    conditions.waits(builder, conditions.CROWDED, words)
+    conditions.waits(builder, namespace_quota.CROWDED, words)
     builder.set(message=words)
     again = times.after(context.now, retry.pause(1, context.job.uid, context.settings.backoff))
     return Plan(status=builder.finish(phase), wake_at=again)
@@ -100,11 +103,15 @@ def _wait(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:
     builder.set(message=words)
 
 
-def _resolved(context: Context) -> Resolved | Lookup:
-    """Return the resolved values, which are computed once. Only the image of the spec may have changed since."""
-    found = context.job.status.resolved
+def _resolved(context: Context, before: Attempt | None) -> Resolved | Lookup:
+    """Return the resolved values, which are computed once. Only the image of the spec may have changed since, and the
+    number of workers of a job with a range."""
+    found, status, spec = context.job.status.resolved, context.job.status, context.spec
     if is_resolved(found):
-        return found.model_copy(update={"image": context.spec.image or found.image})
+        found = found.model_copy(update={"image": spec.image or found.image})
+        if not context.may_resize:
+            return found
+        return resized(spec, found, before, status.room, context.snapshot, context.settings)
     validation = context.job.validation
     made = resolve(context.spec, validation.digest if validation else "", context.snapshot, context.settings)
     return made if isinstance(made, Lookup) else made.model_copy(update={"backend": context.chosen_backend})
@@ -122,13 +129,22 @@ def _child_spec(context: Context, attempt: Attempt) -> ChildSpec:
     )
 
 
-def _summary(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
+def _summary(context: Context, resolved: Resolved, first: str) -> str:
     """Describe the sizes.
 
     Example: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs first.
     """
+    spec = context.spec
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
-    return f"{_workers_line(spec, resolved)}; image {resolved.image}{before}"
+    return f"{_workers_line(spec, resolved)}{_range_line(context)}; image {resolved.image}{before}"
+
+
+def _range_line(context: Context) -> str:
+    within = range_of(context.spec)
+    if within is None:
+        return ""
+    fixed = why_fixed(context.spec, context.snapshot)
+    return f", {within.min:,} to {within.max:,} by the room" if not fixed else f", and their number stays: {fixed}"
 
 
 def _workers_line(spec: TrainingJobSpec, resolved: Resolved) -> str:

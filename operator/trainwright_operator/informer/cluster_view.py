@@ -33,6 +33,8 @@ class ClusterView:
         """The jobs that wait for room, by uid."""
         self._held: dict[str, dict[str, Held]] = {}
         """The workers and GPUs of the open attempts, by namespace and the uid of the job."""
+        self._crowded: dict[str, str] = {}
+        """The namespaces of the jobs that wait for the maximum of their namespace, by uid."""
         self._stopping: dict[Key, str] = {}
         """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}
@@ -109,6 +111,8 @@ class ClusterView:
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
             waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
+            others_waiting=tuple(one for uid, one in self._waiting.items() if uid != job.uid),
+            others_crowded=any(at == job.namespace and uid != job.uid for uid, at in self._crowded.items()),
             others_stopping=any(uid != job.uid for uid in self._stopping.values()),
             others=sum((one for uid, one in self._held.get(job.namespace, {}).items() if uid != job.uid), Held()),
             missing_kinds=frozenset(kind for kind, one in self._children.items() if not one.installed),
@@ -159,9 +163,12 @@ class ClusterView:
             self._taken.pop(old.uid, None)
         if old is not None:
             self._waiting.pop(old.uid, None)
+            self._crowded.pop(old.uid, None)
             self._held.get(key[0], {}).pop(old.uid, None)
         if new is not None and new.waiting is not None:
             self._waiting[new.uid] = new.waiting
+        if new is not None and new.crowded:
+            self._crowded[new.uid] = key[0]
         if new is not None and new.held is not None and self._limits_namespaces:
             self._held.setdefault(key[0], {})[new.uid] = new.held
         self._on_change(key)

@@ -30,6 +30,7 @@ from trainwright_operator.model.observed import Held, Job, Manifest, Node, Taint
 from trainwright_operator.model.reading import amount, mapping, mappings, number, text
 from trainwright_operator.policies import gpus
 from trainwright_operator.policies.backend import backend_of
+from trainwright_operator.policies.namespace_quota import CROWDED
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, which includes secrets."""
@@ -48,6 +49,8 @@ class StoredJob:
     """The data that other jobs need about it while it waits for room."""
     held: Held | None
     """The workers and GPUs of its open attempt, which count for the maximum of its namespace."""
+    crowded: bool
+    """True if it waits for the maximum of its namespace."""
     data: bytes
 
 
@@ -61,6 +64,7 @@ def strip_job(raw: Manifest) -> StoredJob:
         finished=finished,
         waiting=None if finished else _waiting(raw, conditions),
         held=None if finished else _held(raw),
+        crowded=not finished and _waits_because(conditions) == CROWDED,
         data=zlib.compress(data, 1) if finished else data,
     )
 
@@ -148,17 +152,23 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
     """Return the job's wait for room, as its last pass wrote it; None if it does not wait, or waits in a queue of
     Kueue."""
     spec = mapping(raw, "spec")
-    running = next((item for item in conditions if item.get("type") == "Running"), {})
-    if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):
+    if _waits_because(conditions) != "Queued" or spec.get("queueName"):
         return None
-    newest = _newest_attempt(raw)
-    backend = BACKENDS.get(backend_of(spec, mapping(raw, "status", "resolved")))
+    newest, resolved = _newest_attempt(raw), mapping(raw, "status", "resolved")
+    backend = BACKENDS.get(backend_of(spec, resolved))
     return Waiting(
         created=text(raw["metadata"].get("creationTimestamp")),
         uid=raw["metadata"]["uid"],
         gang=backend is not None and backend.sizes_workers and newest.get("stage") != PREPROCESS,
         trying=not newest.get("completionTime"),
+        gpus=0 if newest.get("stage") == PREPROCESS else gpus.held(spec, resolved),
     )
+
+
+def _waits_because(conditions: list[Mapping[str, Any]]) -> str:
+    """Return the reason for which a job does not run, "" for a job that runs or has not been looked at."""
+    running = next((item for item in conditions if item.get("type") == "Running"), {})
+    return text(running.get("reason")) if running.get("status") == "False" else ""
 
 
 def _held(raw: Manifest) -> Held | None:

@@ -16,6 +16,8 @@ from trainwright_api.resource.status import TrainingJobStatus
 
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain JSON."""
+Amounts = Mapping[str, float]
+"""Amounts by resource, in base units (cores, bytes, pieces)."""
 
 ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
 
@@ -161,8 +163,7 @@ class Node:
     unschedulable: bool
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
-    allocatable: Mapping[str, float]
-    """The amount by resource, in base units (cores, bytes, pieces)."""
+    allocatable: Amounts
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -175,6 +176,8 @@ class Waiting:
     """True if its pods can only work all together."""
     trying: bool
     """True if its pods exist and may be scheduled."""
+    gpus: int = 0
+    """The GPUs that it waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +211,12 @@ class Snapshot:
     """True if pods of other jobs are being deleted and still hold their room."""
     others: Held = Held()
     """The workers and GPUs of the open attempts of all other jobs in the namespace."""
-    in_use: Mapping[str, float] | None = None
-    """By node: the amount of the job's GPU resource that the pods on the node request."""
+    others_waiting: tuple[Waiting, ...] = ()
+    """The other jobs that wait for room."""
+    others_crowded: bool = False
+    """True if another job of the namespace waits for the maximum of the policy."""
+    in_use: Mapping[str, Amounts] | None = None
+    """By node: what the pods on it request that are none of this job's."""
     missing_kinds: frozenset[str] = frozenset()
     """The kinds of children that the API server does not know."""
     queued: Mapping[str, str] = field(default_factory=dict)

@@ -23,13 +23,15 @@ class Deletion:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Data to read from the API server before a decision: a missing child, the job's pods, the GPUs in use, or the
-    events of a child that lacks pods."""
+    """Data to read from the API server before a decision: a missing child, the job's pods, what is in use on nodes, or
+    the events of a child that lacks pods."""
 
-    target: Literal["child", "pods", "gpus", "events"]
+    target: Literal["child", "pods", "in_use", "events"]
     name: str = ""
-    """The name of the child or of the resource."""
+    """The name of the child."""
     kind: str = ""
+    max_age: float = 0.0
+    """The age in seconds up to which an earlier answer, also one for another job, is as good."""
 
 
 @dataclass(frozen=True)

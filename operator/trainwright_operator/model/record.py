@@ -11,7 +11,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 
 RECORDED = (
-    *("start_time", "retries", "preemptions", "requeues", "active_seconds", "gpu_seconds"),
+    *("start_time", "retries", "preemptions", "resizes", "requeues", "active_seconds", "gpu_seconds"),
     *("preprocessed", "resolved", "output"),
 )
 """The fields of the status that the record has, as they are when the child is created."""

@@ -23,6 +23,7 @@ class Limits:
     preemption: int
     active_deadline: int | None
     """Seconds."""
+    resize: int = _FIELDS["resize_limit"].default
     start_deadline: int = _FIELDS["start_deadline_seconds"].default
     """Seconds."""
 
@@ -32,6 +33,7 @@ class Limits:
         return cls(
             backoff=_number(spec, "backoffLimit", _FIELDS["backoff_limit"].default),
             preemption=_number(spec, "preemptionLimit", _FIELDS["preemption_limit"].default),
+            resize=_number(spec, "resizeLimit", _FIELDS["resize_limit"].default),
             active_deadline=deadline if isinstance(deadline, int) else None,
             start_deadline=_number(spec, "startDeadlineSeconds", _FIELDS["start_deadline_seconds"].default),
         )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from trainwright_operator.model.observed import Held
 from trainwright_operator.policy import Policy
 
+CROWDED = "NamespaceMaximum"
+"""The reason of a job that waits because the other jobs of its namespace hold the maximum of the policy."""
+
 
 def crowded(asked: Held, others: Held, policy: Policy) -> str:
     """Return why the job has to wait for the other jobs of its namespace; "" if it has not."""

@@ -1,32 +1,19 @@
-"""Determines which nodes admit a pod, and what other pods request on them."""
+"""Determines which nodes admit a pod."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainwright_operator.model.observed import Manifest, Node, Taint
-from trainwright_operator.model.reading import amount, mapping, mappings
+from trainwright_operator.model.observed import Node, Taint
+from trainwright_operator.model.reading import mapping, mappings
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-ON_A_NODE = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
-"""The field selector of pods that occupy a node."""
 
 
 def admitting(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, ...]:
     """Return the nodes that the pod's selector, required affinity and tolerations allow, regardless of free room."""
     return tuple(node for node in nodes if _usable(node) and _selected(pod, node) and _tolerated(pod, node))
-
-
-def in_use(pods: Iterable[Manifest], resource: str) -> Mapping[str, float]:
-    """Return the amount of the resource that the pods request, by node."""
-    found: defaultdict[str, float] = defaultdict(float)
-    for pod in pods:
-        asked = _in_use_by(pod.get("spec") or {}, resource)
-        if asked:
-            found[pod["spec"]["nodeName"]] += asked
-    return dict(found)
 
 
 def _usable(node: Node) -> bool:
@@ -82,17 +69,3 @@ def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
     if toleration["key"] != taint.key:
         return False
     return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == taint.value
-
-
-def _in_use_by(spec: Mapping[str, Any], resource: str) -> float:
-    """Count as the scheduler does: the sum of concurrent containers, or the largest init container that runs alone."""
-    before = spec.get("initContainers") or ()
-    aside = [container for container in before if container.get("restartPolicy") == "Always"]
-    alone = [_request(container, resource) for container in before if container not in aside]
-    together = sum(_request(container, resource) for container in [*(spec.get("containers") or ()), *aside])
-    return max([together, *alone])
-
-
-def _request(container: Mapping[str, Any], resource: str) -> float:
-    quantity = ((container.get("resources") or {}).get("requests") or {}).get(resource)
-    return 0.0 if quantity is None else amount(quantity)

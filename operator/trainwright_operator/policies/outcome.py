@@ -25,6 +25,8 @@ SUBMISSION_FAILED = "SubmissionFailed"
 """KubeRay's reason if the submitter failed, even if it only attached to an entrypoint that already ran."""
 NUMBER_USED = "AttemptNumberUsed"
 """The reason of an attempt whose number the run folder knows already."""
+GROWS, SHRINKS = "Growing", "Shrinking"
+"""The reasons of attempts that end so that the next one has another number of workers."""
 LOG_CUT_BYTES = 2048
 """The number of bytes that Kubernetes takes from the end of a log as the termination message."""
 
@@ -48,6 +50,13 @@ def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...
     if posted is not None:
         return _as_posted(posted, attempt, own)
     return _as_seen(attempt, child, own)
+
+
+def stopped(attempt: Attempt) -> Ending:
+    """Return the ending of an attempt that has stopped as the operator asked."""
+    if attempt.reason == GROWS:
+        return Ending("stopped", GROWS, attempt.message or "")
+    return Ending("stopped", "Suspended", "stopped because the job was suspended")
 
 
 def reported_outcome(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
@@ -109,6 +118,8 @@ def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) ->
     if posted.outcome == "stopped" and attempt.stop_time is None:
         # The process received a stop signal that the operator did not request: its node was taken.
         return Ending("preempted", disrupted(own) or attempt.reason or "Terminated", words, posted.log_tail or "")
+    if posted.outcome == "stopped" and attempt.reason == GROWS:
+        return stopped(attempt)
     return Ending(posted.outcome, _WORDS[posted.outcome], words, posted.log_tail or "")
 
 
@@ -117,7 +128,9 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
     if child is not None and child.state == "succeeded":
         return Ending("done", _WORDS["done"], "")
     code = _exit_code(child, own)
-    disruption = disrupted(own) or attempt.reason
+    if code == 75 and attempt.reason == GROWS:
+        return stopped(attempt)
+    disruption = disrupted(own) or (None if attempt.reason == GROWS else attempt.reason)
     if disruption and code not in (2, 3):
         return Ending("preempted", disruption, "a required pod was evicted from its node", tail)
     if code == 75 and attempt.stop_time is None:

@@ -1,6 +1,7 @@
 """Determines the number of workers and GPUs, from the spec, or from the free GPUs where the spec leaves it open.
 
-It is decided once, when the first attempt is assigned; `status.resolved` keeps it.
+It is decided once, when the first attempt is assigned; `status.resolved` keeps it. Only a job with a range of workers
+gets another number with a later attempt.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.size import asked_resources, asked_workers, search_of, workers_per_trial
 from trainwright_api.resource.stages import backend_of_pods
-from trainwright_api.resource.status import Resolved
+from trainwright_api.resource.status import Attempt, Resolved, Room
 from trainwright_operator.children.overlay import template_of
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.node_matching import admitting
+from trainwright_operator.policies.resizing import next_size
+from trainwright_operator.policies.worker_range import bounds, share_of, workers_with_room
 from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
 
@@ -39,6 +41,32 @@ def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Se
     return found.model_copy(update={"workers": workers, "workers_per_pod": together, "gpus": _whole(workers * share)})
 
 
+def resized(
+    spec: TrainingJobSpec,
+    resolved: Resolved,
+    last: Attempt | None,
+    room: Room | None,
+    snapshot: Snapshot,
+    settings: Settings,
+) -> Resolved | Lookup:
+    """Return the values of a job with a range of workers for the attempt after `last`, with the number that fits now.
+
+    `room`: what the status has. All values but the numbers of workers and GPUs stay.
+    """
+    share, workers = share_of(spec, resolved), resolved.workers or 1
+    within = bounds(spec, share, snapshot.others, settings.policy)
+    if within is None:
+        return resolved
+    if snapshot.in_use is None:
+        return Lookup("in_use")
+    given = spec.workers_per_pod
+    together = given if isinstance(given, int) else resolved.workers_per_pod or 1
+    fitting = workers_with_room(spec, within, share, together, snapshot, settings)
+    found = next_size(last, workers, fitting, room, within.min)
+    sizes = {"workers": found, "workers_per_pod": min(together, found), "gpus": _whole(found * share)}
+    return resolved if found == workers else resolved.model_copy(update=sizes)
+
+
 def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
     """Return the GPUs of each worker: the spec's value, else 1 if a node that admits the pods has GPUs."""
     trainer = spec.backend.trainer
@@ -57,14 +85,17 @@ def _workers(
     asked, together = asked_workers(spec), workers_per_trial(spec)
     if isinstance(asked, int):
         return asked
-    if share == 0 or snapshot.nodes is None:
-        return asked.min if isinstance(asked, WorkerRange) else together
+    within = bounds(spec, share, snapshot.others, settings.policy)
+    if snapshot.nodes is None or (share == 0 and within is None):
+        return within.min if within is not None else together
     if snapshot.in_use is None:
-        return Lookup("gpus", spec.gpu_resource_name)
+        return Lookup("in_use")
+    if within is not None:
+        in_a_pod = spec.workers_per_pod if isinstance(spec.workers_per_pod, int) else 1
+        return max(within.min, workers_with_room(spec, within, share, in_a_pod, snapshot, settings))
     room = sum(_held(_room(node, spec, snapshot), share, spec.workers_per_pod) for node in nodes)
-    least, most = (asked.min, asked.max) if isinstance(asked, WorkerRange) else (together, settings.max_workers)
-    found = math.floor(min(room, most, _allowed(share, settings.policy), _most_useful(spec)))
-    return max(least, found - found % together)
+    found = math.floor(min(room, settings.max_workers, _allowed(share, settings.policy), _most_useful(spec)))
+    return max(together, found - found % together)
 
 
 def _most_useful(spec: TrainingJobSpec) -> float:
@@ -81,8 +112,12 @@ def _allowed(share: float, policy: Policy) -> float:
 
 def _room(node: Node, spec: TrainingJobSpec, snapshot: Snapshot) -> float:
     """Return the node's GPUs: all of them for a fixed number of workers, since the job may wait, else the free ones."""
-    in_use = 0.0 if isinstance(asked_workers(spec), int) else (snapshot.in_use or {}).get(node.name, 0.0)
+    in_use = 0.0 if isinstance(asked_workers(spec), int) else _used(node, spec, snapshot)
     return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use)
+
+
+def _used(node: Node, spec: TrainingJobSpec, snapshot: Snapshot) -> float:
+    return (snapshot.in_use or {}).get(node.name, {}).get(spec.gpu_resource_name, 0.0)
 
 
 def _held(room: float, share: float, together: int | str) -> int:

@@ -66,6 +66,16 @@ def is_placed(child: Child, pods: Iterable[Pod]) -> bool:
     return sum(pod.scheduled is not None for pod in live) >= child.pods and not any(pod.unschedulable for pod in live)
 
 
+def unplaced(pods: Iterable[Pod]) -> list[Pod]:
+    """Return the pods that find no room."""
+    return [pod for pod in pods if pod.unschedulable and not pod.ended]
+
+
+def unplaced_since(pods: Iterable[Pod]) -> datetime | None:
+    """Return since when the first of the pods that find no room has waited."""
+    return min((pod.unschedulable_since for pod in unplaced(pods) if pod.unschedulable_since), default=None)
+
+
 def others_try(uid: str, waiting: Iterable[Waiting]) -> bool:
     """True if another gang is being scheduled: two gangs would take the nodes from each other."""
     return any(one.gang and one.trying for one in waiting if one.uid != uid)

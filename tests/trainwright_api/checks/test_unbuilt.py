@@ -32,7 +32,7 @@ def gaps(config: Any = None, **more: Any) -> list[str]:
 
 def test_ray_takes_what_it_has() -> None:
     trainer = {"strategy": "ddp", "num_workers": {"min": 1, "max": 4}, "resources_per_worker": {"CPU": 2}}
-    assert gaps(backend={"type": "ray", "trainer": trainer}) == []
+    assert gaps({"trainer": {"effective_batch_size": 64}}, backend={"type": "ray", "trainer": trainer}) == []
     assert gaps(backend={"type": "ray", "processor": {"type": "pandas"}, "trainer": {"use_gpu": False}}) == []
     assert gaps(backend={"type": "ray", "processor": {"parallelism": 9, "persist": False}}) == []
 

@@ -91,7 +91,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a key that is near none": (
         {"config": SMALL, "zzz": "x"},
         "zzz: unknown; spec has task, dataset, datasetOptions, config, model, entrypoint, resumeFrom, backend, output, "
-        "seed, checkpoint, cache, report, callbacks, … (29 in all)",
+        "seed, checkpoint, cache, report, callbacks, … (30 in all)",
     ),
     "a word for workers": (
         {"config": SMALL, "workersPerPod": "all"},
@@ -178,6 +178,7 @@ def test_defaults_are_those_of_the_design() -> None:
     spec = validate_document({**HEAD, "spec": {"dataset": "d", "config": SMALL}}, "small.yaml").job.spec
     assert (spec.task, spec.seed, spec.backend.type, spec.workers_per_pod) == ("train", 42, "local", 1)
     assert (spec.backoff_limit, spec.preemption_limit, spec.ttl_policy) == (3, 100, "DeleteChildren")
+    assert spec.resize_limit == 100
     policy = spec.checkpoint
     assert (policy.num_to_keep, policy.score_attribute, policy.score_order) == (3, "validation.loss", "min")
     assert policy.every_seconds == 300

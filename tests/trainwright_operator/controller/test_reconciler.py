@@ -252,16 +252,37 @@ def test_a_pod_that_only_bears_the_label_of_a_job_is_none_of_its_pods() -> None:
     run_scenario(scenario)
 
 
-def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
+def test_what_is_in_use_is_counted_in_the_whole_cluster() -> None:
     async def scenario(environment: ReconcilerEnvironment) -> None:
         for name in ("one", "two"):
             gpu = {"resources": {"requests": {"gpu": "2"}}}
             pod = {"kind": "Pod", "metadata": {"name": name, "namespace": name}}
             environment.api.add({**pod, "spec": {"nodeName": "node", "containers": [gpu]}})
-        await environment.look(Plan(lookups=(Lookup("gpus", "gpu"),)), Plan())
+        await environment.look(Plan(lookups=(Lookup("in_use"),)), Plan())
         assert environment.snapshots[1].in_use is not None
         # The fake returns a first page for each pod, which discards the pages before it.
-        assert environment.snapshots[1].in_use["node"] == 2.0
+        assert environment.snapshots[1].in_use["node"]["gpu"] == 2.0
+
+    run_scenario(scenario)
+
+
+def test_what_is_in_use_may_be_an_earlier_answer_without_the_job_itself() -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
+        uid = environment.raw["metadata"]["uid"]
+        container = {"resources": {"requests": {"gpu": "2"}}}
+
+        def add(name: str, namespace: str) -> None:
+            metadata = {"name": name, "namespace": namespace, "labels": labels("flights", uid, 1, "train")}
+            environment.api.add(
+                {"kind": "Pod", "metadata": metadata, "spec": {"nodeName": name, "containers": [container]}}
+            )
+
+        add("own", "team")
+        await environment.look(Plan(lookups=(Lookup("in_use"),)), Plan())
+        add("elsewhere", "another")
+        await environment.look(Plan(lookups=(Lookup("in_use", max_age=60),)), Plan())
+        await environment.look(Plan(lookups=(Lookup("in_use"),)), Plan())
+        assert [sorted(one.in_use or ()) for one in environment.snapshots[1::2]] == [[], [], ["elsewhere"]]
 
     run_scenario(scenario)
 

@@ -17,6 +17,7 @@ from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS, SECONDS_BETWEEN_LOOKS
 from trainwright_operator.policy import Policy
 
+from ..elastic_cluster import node, started
 from ..simulation import SETTINGS, SPEC, UID, Cluster
 
 RAY = {**SPEC, "backend": {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 2}}}}
@@ -673,9 +674,14 @@ def _states() -> list[Cluster]:
     lingering.pods = {"one": pod(lingering)}
     lingering.ends(exit_code=1)
     lingering.settle()
+    smaller, larger = started(2, 2), started(2)
+    smaller.leaves("gpus-0")
+    smaller.pass_time(30)
+    smaller.wait(60)
+    larger.joins(node("new", 2))
     return [
         *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray, dark, slow),
-        *(done, failed, paused, lingering),
+        *(done, failed, paused, lingering, smaller, larger),
     ]
 
 

@@ -393,6 +393,32 @@ def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
     run_scenario(scenario, cluster)
 
 
+def test_a_job_sees_which_others_wait() -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
+        def found() -> tuple[list[str], bool]:
+            job = view.job(("team", "flights"))
+            assert job is not None
+            snapshot = view.snapshot(job)
+            return [one.uid for one in snapshot.others_waiting], snapshot.others_crowded
+
+        crowded = {**condition("Running", "False"), "reason": "NamespaceMaximum"}
+        for name, uid, state, seen in (
+            ("flights", UID, QUEUED, ([], False)),
+            ("flights", UID, crowded, ([], False)),
+            ("trains", OTHER, QUEUED, ([OTHER], False)),
+            ("trains", OTHER, crowded, ([], True)),
+            ("trains", OTHER, condition("Running", "True"), ([], False)),
+        ):
+            await cluster.send("MODIFIED", training_job(name, uid, state))
+            assert found() == seen
+        await cluster.send("ADDED", training_job("far", "uid-3", crowded, namespace="two"))
+        assert found() == ([], False)
+
+    cluster = ViewedCluster()
+    cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
+    run_scenario(scenario, cluster)
+
+
 def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_that() -> None:
     async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         def seen() -> tuple[bool, bool]:

@@ -63,6 +63,16 @@ def test_what_others_know_of_a_job_that_waits_for_room() -> None:
     chosen = queued(spec={"backend": {}})
     chosen["status"]["resolved"] = {"backend": "ray"}
     assert strip_job(chosen).waiting == Waiting(TIME, "u1", gang=True, trying=True)
+    chosen["status"]["resolved"] |= {"workers": 4, "gpus": 4, "workersPerPod": 2}
+    assert strip_job(chosen).waiting == Waiting(TIME, "u1", gang=True, trying=True, gpus=4)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "crowded"),
+    [("False", "NamespaceMaximum", True), ("True", "NamespaceMaximum", False), ("False", "Queued", False)],
+)
+def test_a_job_that_waits_for_the_maximum_of_its_namespace_is_crowded(status: str, reason: str, crowded: bool) -> None:
+    assert strip_job(raw_job(condition("Running", status, reason=reason))).crowded == crowded
 
 
 @pytest.mark.parametrize(

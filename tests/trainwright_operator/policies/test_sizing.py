@@ -28,7 +28,8 @@ def sized(
 ) -> Any:
     backend = {"type": "ray", "trainer": trainer or {}}
     parsed = TrainingJobSpec.model_validate({**SPEC, "backend": backend, **spec})
-    found = resolve(parsed, "digest", Snapshot(nodes=nodes or None, in_use=in_use or {}), settings)
+    used = {node: {"nvidia.com/gpu": gpus} for node, gpus in (in_use or {}).items()}
+    found = resolve(parsed, "digest", Snapshot(nodes=nodes or None, in_use=used), settings)
     assert not isinstance(found, Lookup)
     return found.workers, found.gpus, found.workers_per_pod
 
@@ -126,7 +127,7 @@ def test_where_nodes_cannot_be_seen_only_the_job_speaks() -> None:
 
 def test_gpus_in_use_are_asked_for_only_where_they_matter() -> None:
     spec = TrainingJobSpec.model_validate({**SPEC, "backend": {"type": "ray"}})
-    assert resolve(spec, "digest", Snapshot(nodes=(FOUR,)), SETTINGS) == Lookup("gpus", "nvidia.com/gpu")
+    assert resolve(spec, "digest", Snapshot(nodes=(FOUR,)), SETTINGS) == Lookup("in_use")
     assert not isinstance(resolve(spec, "digest", Snapshot(nodes=(PLAIN,)), SETTINGS), Lookup)
 
 

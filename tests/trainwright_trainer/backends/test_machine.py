@@ -47,7 +47,6 @@ def test_a_file_that_needs_more_gpus_than_there_are(trainer):
 @pytest.mark.parametrize(
     ("trainer", "line"),
     [
-        ({"num_workers": {"min": 1, "max": 2}}, "num_workers: a range acts with backend ray; horovod needs a number"),
         (
             {"resources_per_worker": {"TPU": 1}},
             "resources_per_worker.TPU: acts with backend ray; a worker of horovod has CPU and GPU",

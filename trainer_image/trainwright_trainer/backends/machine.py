@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainwright_api.problems import Mistakes
-from trainwright_api.resource.backend import Backend, BackendTrainer, WorkerRange
+from trainwright_api.resource.backend import Backend, BackendTrainer
 from trainwright_trainer.errors import EnvironmentFailure
 
 
@@ -23,7 +23,7 @@ def processes_for(backend: Backend, gpus_here: int, asked: int | None) -> int:
     _check_resources(backend.type, trainer)
     use_gpu = trainer.use_gpu is not False
     workers = trainer.num_workers or asked or (gpus_here if use_gpu else 0) or 1
-    assert isinstance(workers, int)  # a range is refused
+    assert isinstance(workers, int)  # `worker_range.py` refuses a range
     if (trainer.use_gpu or (trainer.resources_per_worker or {}).get("GPU")) and workers > gpus_here:
         found = f"backend.trainer asks for {workers} GPUs, and this machine has {gpus_here}"
         raise EnvironmentFailure(f"{found}. To train here: --backend local")
@@ -32,8 +32,6 @@ def processes_for(backend: Backend, gpus_here: int, asked: int | None) -> int:
 
 def _check_resources(backend: str, trainer: BackendTrainer) -> None:
     """Raise `Mistakes` for what only Ray can do."""
-    if isinstance(trainer.num_workers, WorkerRange):
-        raise Mistakes.one("backend.trainer.num_workers", f"a range acts with backend ray; {backend} needs a number")
     for name, share in (trainer.resources_per_worker or {}).items():
         path = f"backend.trainer.resources_per_worker.{name}"
         if name not in ("CPU", "GPU"):

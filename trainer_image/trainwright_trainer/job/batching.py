@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from trainwright_api.config.losses import ROOTS
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
@@ -19,9 +20,6 @@ from trainwright_trainer.layers.normalisation import NormBatches
 from trainwright_trainer.loader.cut import Cut
 
 _POWERS = {"constant": 0.0, "sqrt": 0.5, "linear": 1.0}
-
-# Losses that are a root of a mean: the loss of a batch is not a sum over its parts.
-ROOTS = frozenset({"root_mean_squared_error", "root_mean_squared_percentage_error"})
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.config.losses import ROOTS
 from trainwright_api.config.trainer import LearningRateScheduler
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Listener
 from trainwright_trainer.errors import Outcome
-from trainwright_trainer.job.batching import ROOTS, Batching, check_losses_add_up
+from trainwright_trainer.job.batching import Batching, check_losses_add_up
 from trainwright_trainer.loop.monitor import monitors_of
 from trainwright_trainer.loop.protocols import Checkpoints
 from trainwright_trainer.models.trainable import Trainable

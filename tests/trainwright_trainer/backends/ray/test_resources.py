@@ -7,8 +7,8 @@ from trainwright_trainer.backends.ray.resources import check_this_machine, missi
 from trainwright_trainer.errors import EnvironmentFailure
 
 
-def needs(workers=None, gpus=0.0, **section):
-    return needs_of(BackendTrainer.model_validate(section), workers, gpus)
+def needs(workers=None, gpus=0.0, cpus=0.0, **section):
+    return needs_of(BackendTrainer.model_validate(section), workers, gpus, cpus)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,9 @@ def needs(workers=None, gpus=0.0, **section):
         pytest.param(needs(gpus=4), 4, {"CPU": 1, "GPU": 1}, id="one for each GPU"),
         pytest.param(needs(gpus=4, use_gpu=False), 1, {"CPU": 1}, id="GPUs that are not wanted"),
         pytest.param(needs(gpus=4, num_workers={"min": 1, "max": 3}), 3, {"CPU": 1, "GPU": 1}, id="at most max"),
-        pytest.param(needs(num_workers={"min": 2, "max": 3}), 2, {"CPU": 1}, id="no GPU there: at least min"),
+        pytest.param(needs(num_workers={"min": 2, "max": 3}), 2, {"CPU": 1}, id="at least min"),
+        pytest.param(needs(cpus=9, num_workers={"min": 2, "max": 12}), 9, {"CPU": 1}, id="no GPU there: by the CPUs"),
+        pytest.param(needs(cpus=9), 1, {"CPU": 1}, id="no range: CPUs do not count"),
         pytest.param(needs(3, gpus=4, resources_per_worker={"CPU": 2}), 3, {"CPU": 2, "GPU": 1}, id="as given"),
         pytest.param(needs(gpus=4, resources_per_worker={"GPU": 2}), 2, {"CPU": 1, "GPU": 2}, id="two GPUs each"),
         pytest.param(needs(2, gpus=4, resources_per_worker={"GPU": 0}), 2, {"CPU": 1}, id="no GPU each"),

@@ -41,7 +41,7 @@ def cluster(
     address of the cluster, unless RAY_ADDRESS gives it.
     """
     if ray.is_initialized():
-        yield needs_of(section, workers, _gpus())
+        yield needs_of(section, workers, *_gpus_and_cpus())
         return
     named = os.environ.get(ADDRESS) or None
     found = named or _recorded(log)
@@ -53,7 +53,7 @@ def cluster(
             if named:
                 log(f"joining the Ray at {named} ({ADDRESS})")
             _join(found, f"{found} ({ADDRESS})" if named else found)
-            needs = needs_of(section, workers, _gpus())
+            needs = needs_of(section, workers, *_gpus_and_cpus())
         yield needs
     finally:
         if alone and ray.is_initialized():  # `ray.get_actor` would connect again
@@ -103,7 +103,7 @@ def _leave() -> None:
 def _start(section: BackendTrainer, workers: int | None) -> WorkerResources:
     """Start Ray on this machine. Workers share the cores: Ray gets as many CPUs as the workers need."""
     gpus = _gpus_here()
-    needs = needs_of(section, workers, gpus)
+    needs = needs_of(section, workers, gpus, os.cpu_count() or 1)
     check_this_machine(needs, gpus)
     named = {name: needs.workers * share for name, share in needs.resources.items() if name not in ("CPU", "GPU")}
     options = {
@@ -135,9 +135,9 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0] or type(error).__name__
 
 
-def _gpus() -> float:
+def _gpus_and_cpus() -> tuple[float, float]:
     there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    return there.get("GPU", 0.0)
+    return there.get("GPU", 0.0), there.get("CPU", 0.0)
 
 
 def _gpus_here() -> int:

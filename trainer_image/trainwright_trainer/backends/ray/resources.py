@@ -25,26 +25,21 @@ class WorkerResources:
         return math.ceil(self.workers * self.resources.get("CPU", 0))
 
 
-def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> WorkerResources:
-    """The resources to ask for. `workers`: None if the cluster decides; `gpus`: those of the whole cluster."""
+def needs_of(section: BackendTrainer, workers: int | None, gpus: float, cpus: float) -> WorkerResources:
+    """The resources to ask for. `workers`: None if the cluster decides; `gpus`, `cpus`: those of the whole cluster."""
     given = dict(section.resources_per_worker or {})
     use_gpu = section.use_gpu if section.use_gpu is not None else given.get("GPU", gpus) > 0
     resources = {"CPU": 1.0, **given}
     if use_gpu:
         resources.setdefault("GPU", 1.0)
     if workers is None:
-        room = int(gpus // resources["GPU"]) if use_gpu else 0
-        workers = _within(section.num_workers, room)
+        asked, scarce = section.num_workers, "GPU" if use_gpu else "CPU"
+        room = math.floor((gpus if use_gpu else cpus) / (resources[scarce] or 1.0) + 1e-9)
+        # Without GPUs only a file with a range asks for as many workers as the cluster has room for.
+        workers = min(max(room, asked.min), asked.max) if isinstance(asked, WorkerRange) else room if use_gpu else 1
     return WorkerResources(
-        workers, use_gpu, {name: share for name, share in resources.items() if share}, section.max_retries
+        max(1, workers), use_gpu, {name: share for name, share in resources.items() if share}, section.max_retries
     )
-
-
-def _within(asked: int | WorkerRange | None, room: int) -> int:
-    """As many workers as get a GPU, within the range in the file. The operator uses the same rule."""
-    if isinstance(asked, WorkerRange):
-        return min(max(room, asked.min), asked.max)
-    return max(1, room)
 
 
 def missing_line(needs: WorkerResources, nodes: Iterable[Mapping[str, float]]) -> str | None:
