@@ -84,6 +84,44 @@ def search(workplace: Any) -> Any:
     return new
 
 
+PERTURBED = {"trainer.learning_rate": SEARCH["parameters"]["trainer.learning_rate"]}
+PBT = {
+    "type": "pbt",
+    "time_attr": "training_iteration",
+    "perturbation_interval": 1,
+    "burn_in_period": 0,
+    "hyperparam_mutations": PERTURBED,
+}
+
+
+def population(whole: dict[str, Any], *, synch: bool) -> None:
+    whole["config"]["trainer"]["epochs"] = 4
+    executor = {"num_samples": 4, "max_concurrent_trials": 1, "scheduler": {**PBT, "synch": synch}}
+    whole["config"]["hyperopt"] = {**SEARCH, "search_alg": "random", "parameters": PERTURBED, "executor": executor}
+
+
+def origins(folder: Path) -> list[Any]:
+    """The attempt in the name of a checkpoint may differ: its content does not."""
+    found = [(one["id"], one["origin"]) for one in trials(folder) if one["origin"]]
+    return [(name, {**origin, "checkpoint": origin["checkpoint"].partition("-")[0]}) for name, origin in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("synch", [False, True])
+def test_a_population_decides_the_same_as_without_the_kills(workplace: Any, synch: bool) -> None:
+    workplace.job(lambda whole: population(whole, synch=synch))
+    finished(workplace, "whole")
+    for number, more in enumerate([(), ("--resume",), ("--resume",)]):
+        killed_in_a_trial(workplace, "killed", 1 + 2 * number, *more)  # the last one begins in the place of another
+    finished(workplace, "killed", "--resume")
+    whole, killed = workplace.folder / "whole", workplace.folder / "killed"
+    assert origins(killed) == origins(whole) != []
+    assert scores(killed) == scores(whole)
+    weights = "model/weights.safetensors"
+    assert (killed / weights).read_bytes() == (whole / weights).read_bytes()
+    assert json.loads((killed / "hyperopt.json").read_text()) == json.loads((whole / "hyperopt.json").read_text())
+
+
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in SCHEDULERS if name != "asha"]
 
 

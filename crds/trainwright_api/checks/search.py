@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from trainwright_api.checks.population import population_problems
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.config.hyperopt.parameter import ChoiceParameter, GridSearchParameter, Parameter
-from trainwright_api.config.hyperopt.scheduler import AsyncHyperbandScheduler, Scheduler
+from trainwright_api.config.hyperopt.scheduler import AsyncHyperbandScheduler, PopulationBasedScheduler, Scheduler
 from trainwright_api.config.hyperopt.substitution import WHOLE, feature_names, location_of, substituted
 from trainwright_api.config.metric_names import METRICS
 from trainwright_api.paths import dotted
@@ -35,8 +36,15 @@ def search_problems(
     yield from _methods(search)
     known = [name for name in sections if name not in _NO_PARAMETERS]
     for name, parameter in search.parameters.items():
+        at = f"{_AT}.parameters.{name}"
         mistakes = list(_name(plain, name, known))
-        yield from mistakes or _values(plain, search, name, parameter, problems_of)
+        yield from mistakes or _values(plain, search, name, parameter, problems_of, at)
+    if isinstance(pbt := search.executor.scheduler, PopulationBasedScheduler):
+        yield from population_problems(plain, search, pbt)
+        for name, parameter in (pbt.hyperparam_mutations or {}).items():
+            if name in search.parameters:
+                at = f"{_AT}.executor.scheduler.hyperparam_mutations.{name}"
+                yield from _values(plain, search, name, parameter, problems_of, at)
 
 
 def _metric(config: Config, search: HyperoptConfig) -> Iterator[Problem]:
@@ -119,10 +127,9 @@ def _name(config: Config, name: str, sections: list[str]) -> Iterator[Problem]:
 
 
 def _values(
-    config: Config, search: HyperoptConfig, name: str, parameter: Parameter, problems_of: ProblemsOf
+    config: Config, search: HyperoptConfig, name: str, parameter: Parameter, problems_of: ProblemsOf, at: str
 ) -> Iterator[Problem]:
-    """Yield one line for each value that no config of the search accepts."""
-    at = f"{_AT}.parameters.{name}"
+    """Yield one line for each value that no config of the search accepts. `at`: the path of the space."""
     seen = set()
     for value in parameter.probes():
         if name == WHOLE and not isinstance(value, Mapping):

@@ -72,7 +72,7 @@ OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", 
 SEARCHES = ("random", "variant_generator", "optuna")
 SCHEDULERS = (
     *("fifo", "async_hyperband", "asynchyperband", "asha", "hyperband"),
-    *("median_stopping_rule", "medianstoppingrule"),
+    *("median_stopping_rule", "medianstoppingrule", "pbt"),
 )
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -92,10 +92,10 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 """The built words by the noun of a choice, or by the part of the noun before " of ". Other choices are fully built."""
 
-_PBT = "its trials change their parameters while they train, and no job.yaml repeats that"
 REASONS = {
     **{f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")},
-    **{f"scheduler.{word}": _PBT for word in ("pbt", "pbt_replay", "pb2")},
+    "scheduler.pbt_replay": "each trial of a pbt search has a job.yaml that repeats it: train that",
+    "scheduler.pb2": "it perturbs by a Gaussian process; pbt does so by chance",
     "encoder of a text feature.transformer_xl": "the library transformers has removed it",
     "encoder of a text feature.flaubert": "the library transformers fails with its pre_norm",
     "encoder of a image feature._resnet_legacy": "Ludwig's former ResNet; resnet takes its place",
@@ -133,6 +133,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "PreprocessingConfig": ("global_max_sequence_length",),
     "RayExecutor": ("kubernetes_namespace", "trial_driver_resources"),
     "Scheduler": ("metric", "mode"),
+    "PopulationBasedScheduler": ("custom_explore_fn", "log_config", "require_attrs"),
     "OptunaSearch": ("space", "evaluated_rewards"),
     "TrainerConfig": (
         "bucketing_field",

@@ -120,7 +120,10 @@ SECTION: dict[str, tuple[dict[str, Any], str]] = {
         {"search_alg": "skopt"},
         "search_alg: not built yet: skopt (Ray Tune has removed it; this version has random",
     ),
-    "scheduler": ({"executor": {"num_samples": 1, "scheduler": "pbt"}}, "executor.scheduler: not built yet: pbt"),
+    "scheduler": (
+        {"executor": {"num_samples": 1, "scheduler": "pb2"}},
+        "executor.scheduler: not built yet: pb2 (it pe",
+    ),
     "driver": (
         {"executor": {"num_samples": 1, "trial_driver_resources": {"CPU": 1}}},
         "executor.trial_driver_resources: not built yet",

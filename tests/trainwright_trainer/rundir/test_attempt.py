@@ -366,6 +366,25 @@ def test_a_checkpoint_of_another_job_is_refused(storage: FolderStorage, snapshot
     assert start(storage, wanted=job(epochs=9), content="abc", source=SourceCheckpoint(other)).start_from is not None
 
 
+def test_a_checkpoint_goes_on_with_another_learning_rate_and_from_any_link_of_a_chain(
+    storage: FolderStorage, snapshot: Any, tmp_path: Path
+) -> None:
+    def with_rate(rate: float, source: str | None) -> dict[str, Any]:
+        wanted = job()
+        wanted["spec"]["config"]["trainer"]["learning_rate"] = rate
+        return wanted if source is None else {"spec": {**wanted["spec"], "resumeFrom": source}}
+
+    first = FolderStorage(tmp_path / "first")
+    start(first, wanted=with_rate(0.1, None))
+    write(first, snapshot(5))
+    second = FolderStorage(tmp_path / "second")
+    start(second, wanted=with_rate(0.2, "first"), source=SourceCheckpoint(first))
+    write(second, snapshot(9))
+    found = start(storage, wanted=with_rate(0.3, "second"), source=SourceCheckpoint(second)).start_from
+    assert found is not None
+    assert found.position.step == 9
+
+
 @pytest.mark.parametrize(
     ("location", "expected"),
     [

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.job.options import Options
 from trainwright_trainer.search.objective import Objective
+from trainwright_trainer.search.parents import kept
 from trainwright_trainer.search.trial_run import TrialSetting, TrialStop, read_end, run_trial
+from trainwright_trainer.search.trials import Origin
 from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.tasks.run import run
 
@@ -99,6 +103,26 @@ def test_a_run_that_was_done_already_reports_its_rounds(setting):
     assert run_trial(setting(), "0001", RATE, again, 0, TrialStop())
     assert again.results == first.results
     assert len(list(Path("out/trials/0001/attempts").iterdir())) == 1
+
+
+def test_a_trial_begins_with_the_checkpoint_of_another_and_counts_its_rounds(setting):
+    """Also when it is stopped and goes on. Its file alone gives its weights."""
+    run_trial(setting(), "0001", RATE, Reports(until=2), 0, TrialStop())
+    runs = [FolderStorage(Path("out/trials/0001")), FolderStorage(Path("out/search/parents/0001"))]
+    name = kept(*runs, step=1)
+    origin, faster = Origin("0001", str(name), "0002", 1), {"trainer.learning_rate": 0.1}
+    first, again = Reports(until=2), Reports()
+    assert not run_trial(setting(epochs=5), "0003", faster, first, 0, TrialStop(), origin)
+    assert run_trial(setting(epochs=5), "0003", faster, again, 0, TrialStop(), origin)
+    assert name is not None
+    steps = [row["step"] for row in metrics()["rounds"]]
+    done = steps.index(name.step) + 1
+    assert [number for number, _ in again.rounds] == list(range(done + 1, 6))
+    assert first.results == again.results[:2]
+    assert [one["is_last"] for one in again.results] == [False] * (4 - done) + [True]
+    run(None, Path("out/trials/0003/job.yaml"), Options(output="alone", threads=1), console=Console(), stop=TrialStop())
+    weights = [Path(f"{place}/model/weights.safetensors").read_bytes() for place in ("alone", "out/trials/0003")]
+    assert weights[0] == weights[1]
 
 
 def test_the_test_score_is_reported_once_at_the_end(setting):

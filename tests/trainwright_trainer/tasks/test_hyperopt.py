@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from trainwright_trainer.search import setting
+from trainwright_trainer.search.ray_tune import room
 
 RATE = {"space": "choice", "categories": [0.001, 0.01]}
 SEARCH = {"output_feature": "late", "metric": "loss", "parameters": {"trainer.learning_rate": RATE}}
@@ -62,6 +63,20 @@ def test_a_missing_package_is_a_line_before_anything_starts(workplace, search, m
     assert workplace.refused("hyperopt", search(search_alg="optuna")) == (
         "job.yaml: config.hyperopt.search_alg.type: optuna is not installed here: pip install 'trainwright[hyperopt]'"
     )
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("cpu", 1000), ("gpu", 1)])
+def test_resources_that_no_trial_gets_are_a_line_before_ray_starts(workplace, search, monkeypatch, kind, asked):
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+    monkeypatch.setattr(room, "resources_here", lambda: {"CPU": 2, "GPU": 0})
+    monkeypatch.setattr(room, "cluster", None)
+    job = search(executor={"num_samples": 2, f"{kind}_resources_per_trial": asked})
+    there = {"cpu": 2, "gpu": 0}[kind]
+    assert workplace.refused("hyperopt", job) == (
+        f"job.yaml: config.hyperopt.executor.{kind}_resources_per_trial: "
+        f"a trial gets no {asked} {kind.upper()}s: there are {there}"
+    )
+    assert not (workplace.folder / "out").exists()
 
 
 def test_a_folder_without_a_search_has_none_to_go_on_with(workplace, search):

@@ -41,6 +41,7 @@ class Started:
     positive: Mapping[str, str] = field(default_factory=dict)  # binary output → its positive value
     metrics: Mapping[str, str] = field(default_factory=dict)  # output → the metric that is shown for it
     learning_rate_factor: float | None = None  # the factor that the configured learning rate was multiplied by
+    total_steps: int | None = None  # of the whole run, unless it stops early
     tolerance: float = 0.0  # the relative difference of the monitored metric that counts as chance
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainwright_api.config.continued import may_differ
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.rundir import compatibility, layout, listing
 from trainwright_trainer.rundir.checkpoint import Checkpoint
@@ -29,7 +30,8 @@ class SourceCheckpoint:
         """The checkpoint, verified, and the notices.
 
         Training goes on in the middle of an epoch, with the state of the optimizer and the scores so far. So the job
-        must be one that may resume the other run itself. Raises Mistakes.
+        must be one that may resume the other run itself, but for the fields that fit each state
+        (`config/continued.py`). Raises Mistakes.
         """
         run = read_run(self.run)
         if run is None:
@@ -54,10 +56,18 @@ class SourceCheckpoint:
 def _differences(
     old: Mapping[str, Any], new: Mapping[str, Any], content_before: str | None, content: str | None
 ) -> list[Problem]:
-    own = {key: value for key, value in new.items() if key != _PATH}
-    found = [*compatibility.differences(old, own), *compatibility.data_differs(old, own, (content_before, content))]
+    # The other run may itself have begun with a checkpoint. Its own has all of that.
+    before, own = ({key: value for key, value in job.items() if key != _PATH} for job in (old, new))
+    data = compatibility.data_differs(before, own, (content_before, content))
+    kind = _optimizer(own)
+    found = [one for one in (*compatibility.differences(before, own), *data) if not may_differ(one.path, kind)]
     hint = "To begin with its weights only, name its model"
     return [Problem(_PATH, f"a checkpoint is for the same job, but {problem}. {hint}") for problem in found]
+
+
+def _optimizer(job: Mapping[str, Any]) -> str:
+    trainer = (job.get("config") or {}).get("trainer") or {}
+    return str((trainer.get("optimizer") or {}).get("type"))
 
 
 def newest_whole(storage: Storage, is_meant: Callable[[int], bool]) -> tuple[Checkpoint | None, tuple[str, ...]]:

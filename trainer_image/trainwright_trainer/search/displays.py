@@ -22,7 +22,7 @@ from trainwright_trainer.search.words import SearchPlan
 
 MOST_ROWS = 15
 EVERY_SECONDS = 0.5
-_COLOURS = {"running": "cyan", "failed": "red", "stopped": "yellow", "done": "green"}
+_COLOURS = {"running": "cyan", "failed": "red", "stopped": "yellow", "replaced": "yellow", "done": "green"}
 
 
 class Display(Protocol):

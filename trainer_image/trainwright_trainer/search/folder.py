@@ -77,12 +77,17 @@ def write_result(
     storage.write(RESULT, [json_text.for_people(body)])
 
 
+def copy_object(source: Storage, name: str, target: Storage) -> None:
+    """Copy an object to the same name. Raises FileNotFoundError if there is none."""
+    target.write_by(name, partial(_copy, source, name))
+
+
 def copy_model(storage: Storage, source: Storage) -> None:
     """Make the model of a trial's run the model of the search. It exists when model.json, the last file, does."""
     names = [name for name in source.list(layout.MODEL) if name != _LAST]
     storage.delete(layout.MODEL + _LAST)
     for name in (*names, _LAST):
-        storage.write_by(layout.MODEL + name, partial(_copy, source, layout.MODEL + name))
+        copy_object(source, layout.MODEL + name, storage)
 
 
 def _copy(source: Storage, name: str, target: IO[bytes]) -> None:
@@ -91,14 +96,16 @@ def _copy(source: Storage, name: str, target: IO[bytes]) -> None:
 
 
 def _row(trial: Trial) -> dict[str, Any]:
-    line = {} if trial.end is None or not trial.end.line else {"line": trial.end.line}
+    more = {} if trial.end is None or not trial.end.line else {"line": trial.end.line}
+    if trial.origin is not None:
+        more["parent"] = trial.origin.trial
     return {
         "trial": trial.id,
         "folder": f"{RUNS}{trial.id}",
         "score": trial.score,
         "state": trial.state,
         "values": trial.values,
-        **line,
+        **more,
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import json_text
-from trainwright_trainer.search.trials import End, Kind, Score, Trial
+from trainwright_trainer.search.trials import End, Kind, Origin, Score, Trial
 from trainwright_trainer.storage.base import Storage
 
 FORMAT = 1
@@ -22,6 +22,7 @@ FOLDER = "search/"
 ABOUT = f"{FOLDER}search.json"
 TRIALS = f"{FOLDER}trials/"
 ATTEMPTS = f"{FOLDER}attempts/"
+PARENTS = f"{FOLDER}parents/"
 RUNS = "trials/"
 
 
@@ -99,6 +100,11 @@ class SearchLog:
         return tuple(self._trials.values())
 
     @property
+    def order(self) -> int:
+        """That of the newest event."""
+        return self._order
+
+    @property
     def seconds(self) -> float:
         """Since the search began, without the time in which no process searched."""
         return self._clock() - self._began
@@ -109,13 +115,14 @@ class SearchLog:
     def next_id(self) -> str:
         return f"{len(self._trials) + 1:04d}"
 
-    def add(self, values: Mapping[str, Any], suggestion: Mapping[str, Any]) -> Trial:
+    def add(self, values: Mapping[str, Any], suggestion: Mapping[str, Any], origin: Origin | None = None) -> Trial:
         """Begin a trial under the next id."""
-        return self._write(Trial(self.next_id(), values, suggestion, self._next(), self.seconds))
+        return self._write(Trial(self.next_id(), values, suggestion, self._next(), self.seconds, origin=origin))
 
-    def add_score(self, name: str, *, round_: int, epoch: int, step: int, value: float, seconds: float) -> Trial:
+    def add_score(self, name: str, *, round_: int, value: float, **measured: Any) -> Trial:
+        """`measured`: the other fields of the score, but its order and its time."""
         trial = self._trials[name]
-        score = Score(self._next(), round_, epoch, step, value, seconds, self.seconds)
+        score = Score(order=self._next(), round=round_, value=value, at=self.seconds, **measured)
         return self._write(replace(trial, scores=(*trial.scores, score)))
 
     def end(self, name: str, kind: Kind, line: str = "", *, mistake: bool = False) -> Trial:

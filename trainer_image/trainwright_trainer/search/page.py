@@ -70,7 +70,9 @@ def _coloured(trials: int) -> int:
 
 def _head(data: SearchReport, order: Sequence[Trial]) -> Markup:
     objective, best = data.objective, order[0]
-    counts = {kind: sum(trial.state == kind for trial in data.trials) for kind in ("done", "stopped", "failed")}
+    counts = {
+        kind: sum(trial.state == kind for trial in data.trials) for kind in ("done", "stopped", "replaced", "failed")
+    }
     facts = {
         "trials": formats.count(len(data.trials)),
         **{kind: formats.count(count) for kind, count in counts.items() if count},

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from trainwright_trainer.callbacks.events import Searched, TrialRow
 from trainwright_trainer.search import words
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.trials import ended, ranked
+from trainwright_trainer.search.trials import ended, ranked, running
 from trainwright_trainer.search.words import SearchPlan
 from trainwright_trainer.storage.location import Place
 
@@ -55,7 +55,7 @@ class SearchProgress:
                 total=self._plan.total,
                 finished=finished,
                 failed=sum(trial.state == "failed" for trial in trials),
-                running=len(trials) - finished,
+                running=running(trials),
                 best=tuple(rows),
                 left=self._plan.left(trials, log.seconds),
                 ended=has_ended,

@@ -12,12 +12,20 @@ from trainwright_api.yaml.rewrite import dumped
 MAX_CHARACTERS_OF_A_NAME = 50
 
 
-def trial_job(job: Mapping[str, Any], name: str, trial: str, values: Mapping[str, Any], backend: str) -> dict[str, Any]:
+def trial_job(
+    job: Mapping[str, Any],
+    name: str,
+    trial: str,
+    values: Mapping[str, Any],
+    backend: str,
+    resume_from: str | None = None,
+) -> dict[str, Any]:
     """The whole resource of a trial. `job`: the resource of the search as plain data; `name`: its name.
 
-    `backend`: that of a trial. For one process it is local, wherever the search runs.
+    `backend`: that of a trial. For one process it is local, wherever the search runs. `resume_from`: the checkpoint of
+    another trial that it begins with; None: it begins as the job says.
     """
-    spec = job["spec"]
+    spec = {**job["spec"], "resumeFrom": resume_from} if resume_from else job["spec"]
     config = {key: value for key, value in spec["config"].items() if key != "hyperopt"}
     return {
         "apiVersion": job["apiVersion"],

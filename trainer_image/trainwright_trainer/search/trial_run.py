@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, Scores, Started
-from trainwright_trainer.callbacks.history import History
+from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.errors import AlreadyDone, Outcome, StoppedRun
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.rundir import json_text, layout
+from trainwright_trainer.rundir.checkpoint import read_manifest
+from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.runtime.signals import StopRequest
-from trainwright_trainer.search.log import FOLDER, RUNS
+from trainwright_trainer.search.log import FOLDER, PARENTS, RUNS
 from trainwright_trainer.search.objective import Objective
+from trainwright_trainer.search.reporter import Report, Reporter
 from trainwright_trainer.search.trial_job import trial_job, trial_text
+from trainwright_trainer.search.trials import Origin
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 ENDED = f"{FOLDER}ended/"
-Report = Callable[[Mapping[str, Any]], bool]
-"""Sends a result to the search. Returns False if the trial has to stop."""
 
 
 class Train(Protocol):
@@ -53,8 +54,13 @@ class TrialSetting:
     cpus: int | None = None
     """The CPUs of a trial of one process."""
 
-    def text(self, trial: str, values: Mapping[str, Any]) -> str:
-        return trial_text(trial_job(self.job, self.name, trial, values, self.backend))
+    def text(self, trial: str, values: Mapping[str, Any], origin: Origin | None = None) -> str:
+        begin = None if origin is None else str(self.parent(origin.trial) / layout.CHECKPOINTS / origin.checkpoint)
+        return trial_text(trial_job(self.job, self.name, trial, values, self.backend, begin))
+
+    def parent(self, trial: str) -> Place:
+        """The folder with the checkpoints of a trial that others begin with. Unlike its run, it deletes none."""
+        return self.output / PARENTS / trial
 
     def storage(self, trial: str) -> Storage:
         return storage_at(str(self.place(trial)), self.access)
@@ -75,18 +81,26 @@ class TrialStop(StopRequest):
 
 
 def run_trial(
-    setting: TrialSetting, trial: str, values: Mapping[str, Any], report: Report, reported: int, stop: StopRequest
+    setting: TrialSetting,
+    trial: str,
+    values: Mapping[str, Any],
+    report: Report,
+    reported: int,
+    stop: StopRequest,
+    origin: Origin | None = None,
 ) -> bool:
     """Train a trial, or continue it. `reported`: the number of its rounds that this search knows already.
 
     Returns False if the search has stopped it. The end of a trial is written for the driver to `search/ended/`: a
     failure is no exception here, because Ray would print it and its traceback.
     """
-    console, reporter = Console(quiet=True), Reporter(setting, trial, report, reported, stop)
+    console = Console(quiet=True)
+    reporter = Reporter(setting.objective, lambda: history(setting.storage(trial)), report, reported, stop)
+    reporter.begin_after(rounds_before(setting, origin))
     console.share(reporter)
     end = Outcome("done", "")
     try:
-        train(setting, trial, values, console, stop)
+        train(setting, trial, values, console, stop, origin)
     except AlreadyDone:
         reporter.repeat()
     except StoppedRun:
@@ -97,12 +111,19 @@ def run_trial(
     return not stop
 
 
-def train(setting: TrialSetting, trial: str, values: Mapping[str, Any], console: Console, stop: StopRequest) -> object:
+def train(
+    setting: TrialSetting,
+    trial: str,
+    values: Mapping[str, Any],
+    console: Console,
+    stop: StopRequest,
+    origin: Origin | None = None,
+) -> object:
     """Train the run of a trial to its end, from its newest checkpoint if it has one."""
     known = read_run(setting.storage(trial)) is not None
     place = str(setting.place(trial))
     options = Options(output=place, backend=setting.backend, resume=known, threads=setting.threads, cpus=setting.cpus)
-    text = setting.text(trial, values)
+    text = setting.text(trial, values, origin)
     return setting.train("train", Path(f"{trial}.yaml"), options, text=text, console=console, stop=stop)
 
 
@@ -128,56 +149,11 @@ def history(storage: Storage) -> Mapping[str, Any]:
         return {"rounds": [], "end": None}
 
 
-class Reporter:
-    """A listener that reports the score after each evaluation round, and asks the run to stop if the search says so."""
-
-    def __init__(self, setting: TrialSetting, trial: str, report: Report, reported: int, stop: StopRequest) -> None:
-        self._setting, self._trial, self._report, self._stop = setting, trial, report, stop
-        self._reported, self._number = reported, 0
-        self._rounds: list[Evaluated] = []
-
-    def on_event(self, event: Event) -> None:
-        if isinstance(event, Started):
-            for known in History.from_json(self._metrics()).rounds:
-                if known.step <= event.step:  # the run continues from a checkpoint at this step
-                    self._round(known)
-        elif isinstance(event, Evaluated):
-            self._round(event)
-        elif isinstance(event, Ended):
-            self._end(event.test, event.best_epoch, event.best_step, event.seconds)
-
-    def close(self) -> None:
-        """Does nothing: every round has been reported."""
-
-    def repeat(self) -> None:
-        """Report the rounds of a run that has ended already."""
-        content = self._metrics()
-        for known in History.from_json(content).rounds:
-            self._round(known)
-        if end := content.get("end"):
-            self._end(end["test"], end["best_epoch"], end["best_step"], end["seconds"])
-
-    def _metrics(self) -> Mapping[str, Any]:
-        return history(self._setting.storage(self._trial))
-
-    def _end(self, test: Scores, epoch: int, step: int, seconds: float) -> None:
-        if self._setting.objective.split == "test":
-            self._send(self._setting.objective.of_scores(test), epoch, step, seconds)
-
-    def _round(self, event: Evaluated) -> None:
-        if self._rounds and event.step <= self._rounds[-1].step:
-            return  # the round of the checkpoint itself, computed again
-        self._rounds.append(event)
-        if self._setting.objective.split != "test":
-            self._send(self._setting.objective.of_rounds(self._rounds), event.epoch, event.step, event.seconds)
-
-    def _send(self, score: float, epoch: int, step: int, seconds: float) -> None:
-        """NaN is no score: neither a search algorithm nor a scheduler can use it."""
-        if score != score or self._stop:
-            return
-        self._number += 1
-        if self._number <= self._reported:
-            return
-        result = {"score": score, "round": self._number, "epoch": epoch, "step": step, "seconds": seconds}
-        if not self._report(result):
-            self._stop.ask("the search")
+def rounds_before(setting: TrialSetting, origin: Origin | None) -> Sequence[Evaluated]:
+    """The rounds of the other trials before the checkpoint that a trial begins with."""
+    if origin is None:
+        return ()
+    name = CheckpointName.parse(origin.checkpoint)
+    assert name is not None
+    manifest = read_manifest(storage_at(str(setting.parent(origin.trial)), setting.access), name)
+    return [Evaluated(**round_) for round_ in manifest.state["history"]]

@@ -9,13 +9,17 @@ from typing import Any, Literal
 
 from trainwright_trainer.search.objective import Objective
 
-Kind = Literal["done", "stopped", "failed"]
-"""`done`: trained to its end; `stopped`: ended by the scheduler; `failed`: without a model."""
+Kind = Literal["done", "stopped", "failed", "replaced"]
+"""`done`: trained to its end; `stopped`: ended by the scheduler; `failed`: without a model; `replaced`: stopped, and
+another trial goes on in its place from the checkpoint of a third."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """The score after an evaluation round. `seconds`: training time of the trial; `order`, `at`: as in `Trial`."""
+    """The score after an evaluation round. `seconds`: training time of the trial; `order`, `at`: as in `Trial`.
+
+    `value`: the metric of the best round so far; `latest`: that of this round. `is_last`: no step follows.
+    """
 
     order: int
     round: int
@@ -24,6 +28,8 @@ class Score:
     value: float
     seconds: float
     at: float
+    latest: float | None = None
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,21 @@ class End:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The checkpoint of the trial `trial` that another one begins with, in the place of the trial `replaces`.
+
+    `generation`: the number of perturbations that the checkpoint lies behind, as `population.py` counts them.
+    """
+
+    trial: str
+    checkpoint: str
+    replaces: str
+    generation: int
+
+
+@dataclass(frozen=True)
 class Trial:
-    """One set of values. `suggestion`: the same as the search algorithm gave it.
+    """One set of values. `suggestion`: the same as the search algorithm gave it; empty for a trial with an `origin`.
 
     `order`: the position of the event in the search; `at`: seconds since the search began, over all its processes.
     """
@@ -51,10 +70,16 @@ class Trial:
     at: float
     scores: tuple[Score, ...] = ()
     end: End | None = None
+    origin: Origin | None = None
 
     @property
     def score(self) -> float:
         return self.scores[-1].value if self.scores else math.nan
+
+    @property
+    def rounds(self) -> int:
+        """The number of its last round. A trial with an origin counts those before its checkpoint too."""
+        return self.scores[-1].round if self.scores else 0
 
     @property
     def state(self) -> str:
@@ -72,7 +97,9 @@ class Trial:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Trial:
         scores = tuple(Score(**score) for score in plain["scores"])
-        return cls(**{**plain, "scores": scores, "end": End(**plain["end"]) if plain["end"] else None})
+        origin = Origin(**plain["origin"]) if plain.get("origin") else None
+        end = End(**plain["end"]) if plain["end"] else None
+        return cls(**{**plain, "scores": scores, "end": end, "origin": origin})
 
 
 def ranked(trials: Iterable[Trial], objective: Objective) -> list[Trial]:
@@ -81,5 +108,18 @@ def ranked(trials: Iterable[Trial], objective: Objective) -> list[Trial]:
     return sorted(known, key=lambda trial: (objective.key(trial.score), trial.id))
 
 
+def replaced(trials: Iterable[Trial]) -> frozenset[str]:
+    """The trials in whose place another one goes on."""
+    return frozenset(trial.origin.replaces for trial in trials if trial.origin is not None)
+
+
 def ended(trials: Sequence[Trial]) -> int:
-    return sum(trial.end is not None for trial in trials)
+    """The trials that have ended. Of a chain of replaced trials only the last one counts."""
+    gone = replaced(trials)
+    return sum(trial.end is not None and trial.id not in gone for trial in trials)
+
+
+def running(trials: Sequence[Trial]) -> int:
+    """The trials that have begun and not ended: they run, or wait to go on."""
+    gone = replaced(trials)
+    return sum(trial.end is None and trial.id not in gone for trial in trials)

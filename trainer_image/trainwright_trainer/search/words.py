@@ -56,7 +56,8 @@ def values(given: Mapping[str, Any]) -> str:
 
 
 def begin_line(trial: Trial) -> str:
-    return f"trial {trial.id} begins: {values(trial.values)}"
+    parent = "" if trial.origin is None else f" in place of {trial.origin.replaces}, from trial {trial.origin.trial}"
+    return f"trial {trial.id} begins{parent}: {values(trial.values)}"
 
 
 def end_line(plan: SearchPlan, trial: Trial, trials: Sequence[Trial]) -> str:

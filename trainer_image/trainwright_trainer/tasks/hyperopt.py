@@ -41,13 +41,14 @@ def search(job: Job, console: Console, stop: StopRequest, train: Train) -> TaskS
     if continues and folder.is_done(storage, config.executor.model_dump()):
         more = "To search further, raise executor.num_samples or time_budget_s; to start anew, use --overwrite."
         raise AlreadyDone(f"{storage.location}: the search is done. {more}")
-    on_ray = job.spec.backend.type == "ray"
-    if not on_ray:
-        _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
     settle(os.environ)
     from trainwright_trainer.search.ray_tune import room
     from trainwright_trainer.tasks.preprocess_on_ray import fill_on_ray
 
+    room.check_this_machine(job)
+    on_ray = job.spec.backend.type == "ray"
+    if not on_ray:
+        _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
     with room.connected(job, console.log):
         if on_ray:
             _fill_cache(job, lambda: fill_on_ray(job, console), console, stop)

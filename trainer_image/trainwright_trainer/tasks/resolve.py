@@ -202,6 +202,7 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
         processes=world,
         pass_rows=batches.pass_rows,
         learning_rate_factor=_factor(batches.learning_rate, trainer.learning_rate),
+        total_steps=lengths.total_steps,
         tolerance=context.job.recipe.tolerance if context.job.recipe else 0.0,
     )
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
+from trainwright_api.config.hyperopt.parameter import PARAMETER, Parameter
 from trainwright_api.schema.choice import Choice, Chosen
 from trainwright_api.schema.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
 
@@ -19,7 +20,7 @@ Interval = Annotated[NonNegativeFloat, Field(description="Time between two pertu
 Quantile = Annotated[float, Field(ge=0, le=0.5, description="Fraction of the trials that count as best, and as worst.")]
 LogConfig = Annotated[bool, Field(description="Log the perturbations to a file.")]
 RequireAttributes = Annotated[bool, Field(description="Require that each result has the metric and the time.")]
-Synch = Annotated[bool, Field(description="Perturb all trials at the same time.")]
+Synch = Annotated[bool, Field(description="All trials wait for each other before each perturbation.")]
 
 
 class Scheduler(Chosen):
@@ -100,12 +101,12 @@ class PopulationBasedScheduler(Scheduler):
     time_attr: TimeAttribute = "time_total_s"
     perturbation_interval: Interval = 60.0
     burn_in_period: NonNegativeFloat = Field(60.0, description="Time before the first perturbation.")
-    hyperparam_mutations: dict[str, Any] | None = Field(
-        None, description="The parameters that are perturbed, with their search spaces."
+    hyperparam_mutations: dict[str, Annotated[Parameter, PARAMETER]] | None = Field(
+        None, description="The parameters that are perturbed, with the spaces of their new values."
     )
     quantile_fraction: Quantile = 0.25
     resample_probability: NonNegativeFloat = Field(
-        0.25, description="Probability of drawing a new value from the search space."
+        0.25, description="Probability of a new draw from the space, in place of a perturbation."
     )
     perturbation_factors: Annotated[tuple[float, float], Strict(False)] = Field(
         (1.2, 0.8), description="Factors by which numbers are perturbed."
@@ -114,6 +115,10 @@ class PopulationBasedScheduler(Scheduler):
     log_config: LogConfig = True
     require_attrs: RequireAttributes = True
     synch: Synch = False
+
+    @property
+    def pauses(self) -> bool:
+        return True
 
 
 class PopulationReplayScheduler(Scheduler):

@@ -40,6 +40,12 @@ class Told(Searcher):
         self.inner.on_trial_complete(trial_id, result, error)
 
 
+def measured(number: int, score: float) -> dict[str, Any]:
+    """The fields of a result beside the score."""
+    position = {"round": number, "epoch": number - 1, "step": number, "seconds": float(number)}
+    return {**position, "latest": score, "is_last": False}
+
+
 class Search:
     """A search in a folder. `ends`: how the processes of trials ended; `closing`: a stop is requested."""
 
@@ -66,7 +72,7 @@ class Search:
         return found if isinstance(found, str) else found["trial"]
 
     def result(self, tune_id: str, number: int, score: float) -> dict[str, Any]:
-        result = {"score": score, "round": number, "epoch": number - 1, "step": number, "seconds": float(number)}
+        result = {"score": score, **measured(number, score)}
         self.seen.on_trial_result(tune_id, result)
         return result
 
@@ -74,13 +80,13 @@ class Search:
 def test_a_suggestion_is_written_before_tune_gets_it(tmp_path):
     given = Search(tmp_path).suggest("t1")
     [trial] = SearchLog.read(FolderStorage(tmp_path)).trials
-    assert given == {"name": "0001", "values": [dict(trial.values)], "known": None}
+    assert given == {"name": "0001", "values": [dict(trial.values)], "known": None, "origin": []}
 
 
 def test_the_last_result_of_a_stopped_trial_counts(tmp_path):
     search = Search(tmp_path)
     search.suggest("t1")
-    search.seen.on_trial_complete("t1", {"score": 0.5, "round": 1, "epoch": 0, "step": 1, "seconds": 1.0})
+    search.seen.on_trial_complete("t1", {"score": 0.5, **measured(1, 0.5)})
     [trial] = search.log.trials
     assert (trial.state, trial.score) == ("stopped", 0.5)
     assert search.inner.events[1:] == [("result", "0001", 0.5, 1), ("complete", "0001", 0.5, False)]
@@ -189,7 +195,7 @@ def test_a_trial_that_has_ended_gets_its_scores_to_report_again(tmp_path):
     first.result("t1", 1, 0.5)
     first.seen.on_trial_complete("t1", None)
     given = Search(tmp_path).suggest("u1")
-    assert given["known"] == [{"score": 0.5, "round": 1, "epoch": 0, "step": 1, "seconds": 1.0}]
+    assert given["known"] == [{"score": 0.5, **measured(1, 0.5)}]
 
 
 def test_a_search_algorithm_that_does_not_repeat_itself_is_refused(tmp_path):

@@ -61,6 +61,12 @@ def cluster(
         ray.shutdown()
 
 
+def resources_here() -> Mapping[str, float] | None:
+    """The CPUs and GPUs of the Ray that `cluster` starts on this machine; None if it joins another one."""
+    found = os.environ.get(ADDRESS) or _recorded(lambda _: None)
+    return {"CPU": os.cpu_count() or 1, "GPU": _gpus_here()} if found in (None, NEW) else None
+
+
 def _recorded(log: Callable[[str], None]) -> str | None:
     """The address that `ray start` has recorded on this machine, as `ray.init()` finds it, if it still answers."""
     address: str | None = services.find_bootstrap_address(None)

@@ -19,10 +19,11 @@ from trainwright_trainer.errors import Outcome
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.ray_tune.hooks import Unsaved
 from trainwright_trainer.search.ray_tune.searchers import METRIC
-from trainwright_trainer.search.trials import Trial
+from trainwright_trainer.search.trials import Trial, replaced
 
 LOST = "its process ended without a result, several times: it was killed, or the machine has too little memory"
 _BEGIN, _END = 0, -1
+_MEASURED = ("epoch", "step", "seconds", "latest", "is_last")
 _FAILED = ("mistake", "environment", "crash")
 
 
@@ -56,19 +57,24 @@ class RecordedSearcher(Unsaved, Searcher):
             return self._given(trial_id, self._again.popleft())
         if self._is_closing() or (self._most is not None and len(self._log.trials) >= self._most):
             return Searcher.FINISHED
+        found = self._new()
+        return found if found is None or isinstance(found, str) else self._given(trial_id, found)
+
+    def _new(self) -> Trial | str | None:
+        """The next trial of the search algorithm. Without one, its word, or None."""
         suggestion = self._inner.suggest(self._log.next_id())
         if suggestion is None or isinstance(suggestion, str):
             return suggestion
-        return self._given(trial_id, self._log.add(self._decode(suggestion), suggestion))
+        return self._log.add(self._decode(suggestion), suggestion)
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
         name = self._names[trial_id]
         if METRIC not in result:
             return
         self._saw(name, result["round"])
-        if result["round"] <= len(self._log.trial(name).scores) or self._is_closing():
+        if result["round"] <= self._log.trial(name).rounds or self._is_closing():
             return
-        plain = {key: result[key] for key in ("epoch", "step", "seconds")}
+        plain = {key: result[key] for key in _MEASURED}
         self._log.add_score(name, round_=result["round"], value=result[METRIC], **plain)
         self._inner.on_trial_result(name, _told(self._log.trial(name), len(self._log.trial(name).scores)))
 
@@ -85,7 +91,9 @@ class RecordedSearcher(Unsaved, Searcher):
         found = self._end_of(trial.id)
         if error and found is None:
             found = Outcome("environment", LOST)
-        if found is not None and found.kind in _FAILED:
+        if trial.id in replaced(self._log.trials):
+            self._log.end(trial.id, "replaced")
+        elif found is not None and found.kind in _FAILED:
             self._log.end(trial.id, "failed", found.line, mistake=found.kind == "mistake")
         else:
             self._log.end(trial.id, "stopped" if found is None else "done")
@@ -98,11 +106,12 @@ class RecordedSearcher(Unsaved, Searcher):
         """The configuration of Tune's trial. `known`: the scores of a trial that has ended, which it reports again."""
         self._names[trial_id] = trial.id
         known = None if trial.end is None else [{METRIC: one.value, **_plain(one)} for one in trial.scores]
-        return {"trial": {"name": trial.id, "values": [dict(trial.values)], "known": known}}
+        origin = [] if trial.origin is None else [asdict(trial.origin)]
+        return {"trial": {"name": trial.id, "values": [dict(trial.values)], "known": known, "origin": origin}}
 
 
 def _plain(score: Any) -> dict[str, Any]:
-    return {key: value for key, value in asdict(score).items() if key in ("round", "epoch", "step", "seconds")}
+    return {key: value for key, value in asdict(score).items() if key in ("round", *_MEASURED)}
 
 
 def _replay(inner: Searcher, log: SearchLog) -> None:
@@ -117,8 +126,11 @@ def _replay(inner: Searcher, log: SearchLog) -> None:
 
 
 def _events(log: SearchLog) -> Iterator[tuple[int, Trial, int]]:
-    """The order, the trial and the number of the score of each event. `_BEGIN` and `_END` are no scores."""
-    for trial in log.trials:
+    """The order, the trial and the number of the score of each event. `_BEGIN` and `_END` are no scores.
+
+    The search algorithm does not know the trials with an origin, because it has not suggested them.
+    """
+    for trial in (one for one in log.trials if one.origin is None):
         yield trial.order, trial, _BEGIN
         for number, score in enumerate(trial.scores, 1):
             yield score.order, trial, number

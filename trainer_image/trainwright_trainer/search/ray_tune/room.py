@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import ray
@@ -10,7 +10,7 @@ import ray
 from trainwright_api.config.hyperopt import RayExecutor
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.size import asked_resources, search_of, workers_per_trial
-from trainwright_trainer.backends.ray.cluster import cluster
+from trainwright_trainer.backends.ray.cluster import cluster, resources_here
 from trainwright_trainer.job.job import Job
 
 _AT = "config.hyperopt.executor"
@@ -23,16 +23,26 @@ def connected(job: Job, log: Callable[[str], None]) -> Iterator[None]:
     The cluster of a pod is not checked: the operator has sized it, and a lost node may be on its way back.
     """
     spec, in_pods = job.spec, job.attempt is not None
-    executor = search_of(spec).executor
     with cluster(spec.backend.trainer, workers_per_trial(spec), alone=in_pods, log=log):
-        there = _there()
-        for name, kind in (("cpu", "CPU"), ("gpu", "GPU")):
-            asked, found = getattr(executor, f"{name}_resources_per_trial"), there.get(kind, 0)
-            if asked > found and not in_pods:
-                raise Mistakes.one(
-                    f"{_AT}.{name}_resources_per_trial", f"a trial gets no {asked} {kind}s: there are {found:g}"
-                )
+        _check(job, _there())
         yield
+
+
+def check_this_machine(job: Job) -> None:
+    """Raise `Mistakes` if the Ray that would start here never has the resources of a trial."""
+    there = resources_here()
+    if there is not None:
+        _check(job, there)
+
+
+def _check(job: Job, there: Mapping[str, float]) -> None:
+    """`there`: all resources of Ray."""
+    executor = search_of(job.spec).executor
+    for name, kind in (("cpu", "CPU"), ("gpu", "GPU")):
+        asked, found = getattr(executor, f"{name}_resources_per_trial"), there.get(kind, 0)
+        if asked > found and job.attempt is None:
+            line = f"a trial gets no {asked} {kind}s: there are {found:g}"
+            raise Mistakes.one(f"{_AT}.{name}_resources_per_trial", line)
 
 
 def concurrent_trials(job: Job) -> int:

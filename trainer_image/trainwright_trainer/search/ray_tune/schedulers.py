@@ -57,4 +57,9 @@ def scheduler_of(section: sections.Scheduler) -> TrialScheduler:
         return FIFOScheduler()  # type: ignore[no-untyped-call]
     fields: dict[str, Any] = {name: getattr(section, name) for name in type(section).model_fields}
     passed = {name: value for name, value in fields.items() if name not in _NOT_PASSED}
-    return _BUILT[type(section)](**{**passed, "time_attr": _OF_TIMES[passed["time_attr"]]})
+    return _BUILT[type(section)](**{**passed, "time_attr": measure_of(section)})
+
+
+def measure_of(section: sections.Scheduler) -> str:
+    """The field of our results that measures the time of a scheduler."""
+    return _OF_TIMES[section.time_attr]

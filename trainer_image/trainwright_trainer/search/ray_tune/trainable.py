@@ -15,6 +15,7 @@ from trainwright_trainer.backends.ray.environment import enter
 from trainwright_trainer.runtime.cpus import VARIABLE, first_environment
 from trainwright_trainer.search.ray_tune.channel import LEAVES, asked, listening
 from trainwright_trainer.search.trial_run import TrialSetting, TrialStop, run_trial
+from trainwright_trainer.search.trials import Origin
 
 # A stopped trial writes its checkpoint before its process takes the next one.
 _SECONDS_TO_STOP = "120"
@@ -50,9 +51,10 @@ def trainable(config: Mapping[str, Any], setting: TrialSetting, process: Process
     begin: int = asked(channel.rounds, trial["name"])
     if trial["known"] is None:
         with listening(channel, stop.ask_from_a_thread):
-            goes_on = run_trial(setting, trial["name"], trial["values"][0], report, begin, stop)
+            origin = next((Origin(**one) for one in trial["origin"]), None)
+            goes_on = run_trial(setting, trial["name"], trial["values"][0], report, begin, stop, origin)
     else:
-        goes_on = all(report(result) for result in trial["known"][begin:])
+        goes_on = all(report(result) for result in trial["known"] if result["round"] > begin)
     if goes_on:
         return
     if stop.news == LEAVES:

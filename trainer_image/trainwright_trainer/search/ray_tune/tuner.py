@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
-from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -24,15 +23,13 @@ from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.ray_tune.channel import EVERY_SECONDS, asked, listening, opened
+from trainwright_trainer.search.ray_tune.channel import EVERY_SECONDS, listening, opened
 from trainwright_trainer.search.ray_tune.hooks import Closing, Recoveries
-from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
+from trainwright_trainer.search.ray_tune.methods import methods_of
 from trainwright_trainer.search.ray_tune.room import cpus_and_gpus, resources
-from trainwright_trainer.search.ray_tune.schedulers import scheduler_of
-from trainwright_trainer.search.ray_tune.searchers import METRIC, searcher_of
-from trainwright_trainer.search.ray_tune.spaces import decoded
+from trainwright_trainer.search.ray_tune.searchers import METRIC
 from trainwright_trainer.search.ray_tune.trainable import Process, trainable
-from trainwright_trainer.search.trial_run import TrialSetting, TrialStop, read_end, train
+from trainwright_trainer.search.trial_run import TrialSetting, TrialStop, train
 from trainwright_trainer.search.trials import Trial
 from trainwright_trainer.storage.base import Storage
 
@@ -98,18 +95,9 @@ class Search:
 
 def run(search: Search, concurrent: int) -> None:
     """Run all trials, or continue them. Returns when they have ended, and early after a stop request."""
-    executor, parameters = search.executor, search.config.parameters
-    mode = search.setting.objective.mode
-    most = search.config.number_of_trials
-    searcher = RecordedSearcher(
-        searcher_of(search.config, mode, search.seed),
-        mode,
-        search.log,
-        decode=partial(decoded, parameters),
-        end_of=partial(read_end, search.storage),
-        saw=partial(asked, search.channel.saw),
-        most=most,
-        is_closing=search.is_closing,
+    executor, setting = search.executor, search.setting
+    methods = methods_of(
+        search.config, setting, search.storage, search.log, search.seed, concurrent, search.channel, search.is_closing
     )
     # The traceback of a lost process. `Recoveries` has the line for it.
     logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
@@ -119,15 +107,15 @@ def run(search: Search, concurrent: int) -> None:
     with TemporaryDirectory(prefix="trainwright-tune-") as folder, redirect_stdout(io.StringIO()):
         tune.Tuner(
             tune.with_resources(
-                tune.with_parameters(trainable, setting=search.setting, process=search.process, channel=search.channel),
+                tune.with_parameters(trainable, setting=setting, process=search.process, channel=search.channel),
                 resources(executor, concurrent, is_alone=search.is_alone),
             ),
             tune_config=tune.TuneConfig(
                 metric=METRIC,
-                mode=mode,
-                search_alg=searcher,
-                scheduler=scheduler_of(executor.scheduler),
-                num_samples=-1 if most is None else most,
+                mode=setting.objective.mode,
+                search_alg=methods.searcher,
+                scheduler=methods.scheduler,
+                num_samples=methods.number,
                 max_concurrent_trials=None if executor.scheduler.pauses else concurrent,
                 reuse_actors=True,
             ),
@@ -147,21 +135,19 @@ def finish(search: Search, trial: Trial) -> Outcome:
     search = search.without_limit()
     cpus, gpus = cpus_and_gpus(search.executor, is_alone=search.is_alone)
     remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=_MOST_LOSSES)(_finish)
-    waiting = remote.remote(search.setting, trial.id, dict(trial.values), search.process, search.channel)
+    waiting = remote.remote(search.setting, trial, search.process, search.channel)
     while not ray.wait([waiting], timeout=EVERY_SECONDS)[0]:
         search.tell_trials()
     found: Outcome = ray.get(waiting)
     return found
 
 
-def _finish(
-    setting: TrialSetting, name: str, values: dict[str, Any], process: Process, channel: ActorHandle[Any]
-) -> Outcome:
+def _finish(setting: TrialSetting, trial: Trial, process: Process, channel: ActorHandle[Any]) -> Outcome:
     process.prepare(setting.threads)
     stop = TrialStop()
     try:
         with listening(channel, stop.ask_from_a_thread):
-            train(setting, name, values, Console(quiet=True), stop)
+            train(setting, trial.id, trial.values, Console(quiet=True), stop, trial.origin)
     except Exception as error:  # the driver raises it
         return Outcome.of(error)
     return Outcome("done", "")
