@@ -104,8 +104,3 @@ def test_trials_that_run(backend: Any, more: Any) -> None:
 def test_a_trial_that_cannot_run_is_one_line(backend: Any, more: Any, line: str) -> None:
     assert lines(backend, **more) == [line]
     assert validate_job(job(backend, **more)).message == f"job: {line}"
-
-
-def test_population_based_training_is_refused() -> None:
-    (line,) = lines({"type": "ray"}, scheduler="pbt")
-    assert line.startswith("config.hyperopt.executor.scheduler.type: not built yet: pbt (its trials change")
