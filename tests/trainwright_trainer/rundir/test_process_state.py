@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -13,21 +13,22 @@ from typing import Any
 
 import pytest
 
-from trainwright_trainer.rundir.process_state import process_state
-
-HERE = socket.gethostname()
+from trainwright_trainer.rundir.process_state import identity, process_state
 
 
 def about(pid: int, **fields: Any) -> dict[str, Any]:
     """The fields of a start.json that this process has written now."""
     time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return {"host": HERE, "pid": pid, "time": time, **fields}
+    return {**identity(), "pid": pid, "time": time, **fields}
 
 
 @pytest.fixture
-def child() -> Iterator[subprocess.Popen[bytes]]:
+def child(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process with spaces and brackets in its name."""
-    process = subprocess.Popen(["bash", "-c", "exec -a 'a) (b' cat"], stdin=subprocess.PIPE)
+    program = tmp_path / "a) (b"
+    program.symlink_to(str(shutil.which("cat")))
+    process = subprocess.Popen([program], stdin=subprocess.PIPE)
+    assert "(a) (b)" in Path(f"/proc/{process.pid}/stat").read_text()
     yield process
     process.kill()
     process.communicate()
@@ -54,7 +55,9 @@ def test_a_younger_process_has_the_id_of_a_killed_one() -> None:
     assert process_state(about(os.getpid())) == "running"
 
 
-@pytest.mark.parametrize("fields", [{"host": "other"}, {"pid": None}, {"time": None}, {"time": "yesterday"}])
+@pytest.mark.parametrize(
+    "fields", [{"host": "other"}, {"pid_namespace": "pid:[1]"}, {"pid": None}, {"time": None}, {"time": "yesterday"}]
+)
 def test_what_cannot_be_told_is_unknown(fields: dict[str, Any]) -> None:
     assert process_state(about(os.getpid()) | fields) == "unknown"
 

@@ -5,9 +5,7 @@ The process that took the number passes a reference to the other processes.
 
 from __future__ import annotations
 
-import os
 import platform
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +17,7 @@ from trainwright_trainer.rundir import checkpoint, compatibility, layout, listin
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse
+from trainwright_trainer.rundir.process_state import identity
 from trainwright_trainer.rundir.record import Start
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.start_point import SourceCheckpoint, newest_whole
@@ -130,8 +129,7 @@ def _about(about: Mapping[str, Any]) -> dict[str, Any]:
         "launch": None,
         **about,
         "versions": versions,
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
+        **identity(),
         "time": time,
     }
 

@@ -14,17 +14,29 @@ PROC = Path("/proc")
 CLOCK_SECONDS = 2.0
 """start.json has whole seconds, and the boot time of the kernel too."""
 
+NAMESPACE = "pid_namespace"
+
 ProcessState = Literal["running", "killed", "unknown"]
 
 
-def process_state(about: Mapping[str, Any], proc: Path = PROC) -> ProcessState:
-    """The state of the process of `host`, `pid` and `time` in a start.json that has no outcome.
+def identity() -> dict[str, Any]:
+    """This process: the host, its id, and where the id counts, which containers of one host name do not share."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        namespace = ""
+    return {"host": socket.gethostname(), "pid": os.getpid(), NAMESPACE: namespace}
 
-    "unknown": it runs on another machine, or `about` lacks a field. A process that has begun after `time` is another
-    one with the same id.
+
+def process_state(about: Mapping[str, Any], proc: Path = PROC) -> ProcessState:
+    """The state of the process that `identity()` and `time` in a start.json without an outcome describe.
+
+    "unknown": it runs on another machine or in another container, or `about` lacks a field. A process that has begun
+    after `time` is another one with the same id.
     """
-    host, pid, time = about.get("host"), about.get("pid"), about.get("time")
-    if host != socket.gethostname() or not isinstance(pid, int) or not isinstance(time, str):
+    pid, time, here = about.get("pid"), about.get("time"), identity()
+    is_here = here[NAMESPACE] and all(about.get(key) == here[key] for key in ("host", NAMESPACE))
+    if not is_here or not isinstance(pid, int) or not isinstance(time, str):
         return "unknown"
     try:
         written = datetime.fromisoformat(time).timestamp()

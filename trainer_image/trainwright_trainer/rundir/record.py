@@ -11,11 +11,11 @@ from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.errors import OUTCOME_CLASSES, Outcome
 from trainwright_trainer.rundir import json_text, layout, listing
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.process_state import process_state
+from trainwright_trainer.rundir.process_state import NAMESPACE, process_state
 from trainwright_trainer.storage.base import Storage
 
 _PLAIN = ("format", "attempt", "fresh", "source", "name", "digest", "content", "job")
-_ABOUT = ("launch", "host", "pid", "time")
+_ABOUT = ("launch", "host", "pid", NAMESPACE, "time")
 
 
 @dataclass(frozen=True)
