@@ -62,6 +62,7 @@ def test_a_run_has_parameters_curves_and_files(workplace, server):
     workplace.job(tracked(server, "curves", epochs=3))
     out = workplace.done("train", "job.yaml", "--output", "out").out
     assert "mlflow" not in out
+    assert out.splitlines()[-1].startswith("done in")
     (run,) = runs_of(server, "curves")
     assert (run.info.status, run.info.run_name) == ("FINISHED", "job")
     assert run.data.tags["trainwright.attempt"] == "1"
@@ -126,6 +127,7 @@ def test_names_that_mlflow_does_not_accept_are_changed(workplace, server):
     workplace.job(rename)
     out = workplace.done("train", "job.yaml", "--output", "out").out
     assert "mlflow" not in out
+    assert out.splitlines()[-1].startswith("done in")
     (run,) = runs_of(server, "names")
     assert "test/sp__ _ms_/roc_auc" in run.data.metrics
 

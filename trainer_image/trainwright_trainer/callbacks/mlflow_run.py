@@ -92,11 +92,15 @@ def _name(text: str) -> str:
 
 
 def prepare_environment() -> None:
-    """Settings that MLflow reads when it is imported: short requests, because a tracker repeats them itself."""
+    """Settings that MLflow reads when it is imported.
+
+    Requests are short, because a tracker repeats them itself. MLflow prints no links after the last line of the run.
+    """
     for name, value in (
         ("MLFLOW_HTTP_REQUEST_TIMEOUT", "10"),
         ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0"),
         ("MLFLOW_DISABLE_TELEMETRY", "true"),
+        ("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true"),
     ):
         os.environ.setdefault(name, value)
 
