@@ -92,6 +92,12 @@ def test_a_difference_has_its_path_and_both_values(path: tuple[Any, ...], value:
     assert differences([record(), record(resolved=changed(path, value))]) == found
 
 
+def test_the_recipe_is_one_line_beside_what_it_has_chosen() -> None:
+    chosen = changed(("config", "trainer", "epochs"), 100) | {"recipe": {"trainer": {"epochs": 100}, "tolerance": 0.1}}
+    found = differences([record(resolved={**RESOLVED, "recipe": None}), record(resolved=chosen)])
+    assert found == {"config.trainer.epochs": ["3", "100"], "recipe.tolerance": ["–", "0.1"]}
+
+
 def test_the_order_of_features_is_no_difference() -> None:
     reverse = changed(("config", "input_features"), RESOLVED["config"]["input_features"][::-1])
     assert differences([record(), record(resolved=reverse)]) == {}

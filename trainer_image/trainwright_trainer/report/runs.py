@@ -13,7 +13,8 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Evaluated, Scores
 
 # Facts of a run that say nothing about the reason for its scores.
-_LEFT_OUT = ("name", "threads", "rows_per_second", "checkpoint", "dataset.path", "dataset.cache")
+# The values that the recipe has chosen are those of config.trainer.
+_LEFT_OUT = ("name", "threads", "rows_per_second", "checkpoint", "dataset.path", "dataset.cache", "recipe.trainer")
 # Lists of objects with a name, which are compared by that name.
 _NAMED = ("input_features", "output_features")
 # The metric that stands for an output without a monitored one is the first of these.
@@ -131,7 +132,7 @@ def _epochs(rounds: Sequence[Evaluated]) -> Iterator[float]:
 
 
 def _settings(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    if path in _LEFT_OUT:
+    if path in _LEFT_OUT or (path == "recipe" and value is None):
         return
     if isinstance(value, Mapping) and value:
         for key, item in value.items():
