@@ -73,7 +73,7 @@ def _methods(search: HyperoptConfig) -> Iterator[Problem]:
         at = f"{_AT}.parameters.{name}.space"
         if isinstance(parameter, GridSearchParameter) and not is_random:
             yield Problem(at, f"grid_search needs search_alg random, found {word}: use choice, or search_alg: random")
-        elif not is_random and type(parameter).model_fields["space"].default in _NORMAL:
+        elif word == "optuna" and type(parameter).model_fields["space"].default in _NORMAL:
             yield Problem(at, f"{word} has no normal distribution: use uniform, or search_alg: random")
     yield from _points(search)
     yield from _scheduler(executor.scheduler)

@@ -69,7 +69,7 @@ LOSSES = (
 TOKENIZERS = ("space", "space_punct", "characters", "underscore", "comma", "untokenized", "stripped")
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
 
-SEARCHES = ("random", "variant_generator", "optuna")
+SEARCHES = ("random", "variant_generator", "optuna", "hyperopt")
 SCHEDULERS = (
     *("fifo", "async_hyperband", "asynchyperband", "asha", "hyperband"),
     *("median_stopping_rule", "medianstoppingrule", "pbt"),
@@ -135,6 +135,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "Scheduler": ("metric", "mode"),
     "PopulationBasedScheduler": ("custom_explore_fn", "log_config", "require_attrs"),
     "OptunaSearch": ("space", "evaluated_rewards"),
+    "HyperoptSearch": ("space",),
     "TrainerConfig": (
         "bucketing_field",
         "enable_profiling",

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from trainwright_trainer.search import words
 from trainwright_trainer.search.displays import JsonTrials, LiveTrials, PlainTrials, display_for, picture
+from trainwright_trainer.search.trials import Origin
 from trainwright_trainer.search.words import SearchPlan
 
 
@@ -53,6 +54,23 @@ def test_lines_tell_when_a_trial_begins_and_ends(plan, log):
         "trial 0001 done: roc_auc 0.7500 · epoch 1 · 1.5 s · 1/4 trials · best 0.7500 (trial 0001)",
         "trial 0002 failed: column 'x' is missing · 2/4 trials · best 0.7500 (trial 0001)",
     ]
+
+
+def test_of_a_chain_of_replaced_trials_the_last_one_counts(plan, log):
+    streams = [io.StringIO(), io.StringIO()]
+    shown = [PlainTrials(plan, streams[0]), JsonTrials(plan, streams[1])]
+    log.listen(lambda trial: [one.changed(trial, log) for one in shown])
+    for rate in (0.1, 0.2):
+        log.add({"rate": rate}, {})
+    log.add({"rate": 0.3}, {}, Origin("0002", "0000000005-1", "0001", 1))
+    log.end("0001", "replaced")
+    log.end("0003", "done")
+    lines = streams[0].getvalue().splitlines()
+    assert lines[2] == "trial 0003 begins in place of 0001, from trial 0002: rate 0.3"
+    assert " · 0/4 trials" in lines[3]
+    assert " · 1/4 trials" in lines[4]
+    parents = [json.loads(line)["parent"] for line in streams[1].getvalue().splitlines()]
+    assert parents == [None, None, "0002", None, "0002"]
 
 
 def test_json_has_an_object_for_each_event(plan, log):

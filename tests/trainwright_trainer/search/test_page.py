@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.search import figures
 from trainwright_trainer.search.page import SearchReport, render
+from trainwright_trainer.search.trials import Origin
 
 
 def report(objective, trials, rounds=None):
@@ -50,6 +52,12 @@ def test_the_page_has_all_sections_and_no_script(objective, trial):
     assert "column &lt;x&gt; is missing" in page
     assert "<dt>test roc_auc, best trial</dt><dd>0.6250</dd>" in page
     assert "name: job-0002" in page
+
+
+def test_the_table_names_the_trial_that_another_one_went_on_from(objective, trial):
+    one, two = some(trial, 2)
+    page = render(report(objective, [one, replace(two, origin=Origin("0001", "0000000005-1", "0003", 1))]))
+    assert "<td>done, from trial 0001</td>" in page
 
 
 def test_sections_without_content_are_left_out(objective, trial):

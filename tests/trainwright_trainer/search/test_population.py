@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from trainwright_trainer.search import population
 from trainwright_trainer.search.objective import Objective
-from trainwright_trainer.search.population import Rules, common_generation, exchanges, may_run
+from trainwright_trainer.search.population import Rules, common_generation, exchanges
 from trainwright_trainer.search.trials import End, Origin, Score, Trial
 
 RULES = Rules("round", 2, 0, 0.25, False, 4, Objective("late", "roc_auc", "validation", maximize=True))
@@ -26,6 +27,10 @@ def trial(number: int, rounds: int = 0, latest: float | None = 0.0, first: int =
 
 def ids(trials: Any) -> list[int]:
     return [int(one.id) for one in trials]
+
+
+def may_run(trials: list[Trial], rules: Rules) -> list[Trial]:
+    return population.may_run(trials, rules, exchanges(trials, rules))
 
 
 def pairs(trials: list[Trial], rules: Rules) -> list[tuple[int, list[int]]]:

@@ -81,6 +81,7 @@ class JsonTrials(NoDisplay):
                         "score": trial.score,
                         "epoch": None if last is None else last.epoch,
                         "line": trial.end.line if trial.end else "",
+                        "parent": trial.origin.trial if trial.origin else None,
                         "ended": ended(log.trials),
                         "total": self._plan.total,
                         "best": None if best is None else {"trial": best.id, "score": best.score},

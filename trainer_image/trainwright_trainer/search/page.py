@@ -141,6 +141,7 @@ def _table(data: SearchReport, order: Sequence[Trial]) -> Markup:
 
 def _row(trial: Trial, names: Sequence[str]) -> Markup:
     state = trial.end.line if trial.end is not None and trial.end.line else trial.state
+    state += f", from trial {trial.origin.trial}" if trial.origin is not None else ""
     values: list[Any] = [words.value(trial.values.get(name)) for name in names]
     cells = [formats.score(trial.score), state, *values]
     return element("tr", element("th", trial.id, scope="row"), *(element("td", cell) for cell in cells))

@@ -65,9 +65,12 @@ def is_full(trials: Iterable[Trial], rules: Rules) -> bool:
     return sum(trial.origin is None for trial in trials) >= rules.members
 
 
-def may_run(trials: Trials, rules: Rules) -> list[Trial]:
-    """The trials that train or wait for a free place, in the order in which they get one: the least trained first."""
-    losers = {trial.id for trial, _ in exchanges(trials, rules)}
+def may_run(trials: Trials, rules: Rules, due: Iterable[tuple[Trial, Trials]]) -> list[Trial]:
+    """The trials that train or wait for a free place, in the order in which they get one: the least trained first.
+
+    `due`: the `exchanges`, whose losers wait for their end.
+    """
+    losers = {trial.id for trial, _ in due}
     rest = [trial for trial in alive(trials) if trial.id not in losers]
     if rules.together:
         rest = [trial for trial in rest if not waits_for_others(trial, trials, rules)]

@@ -21,15 +21,15 @@ from trainwright_trainer.search.trials import ended
 from trainwright_trainer.search.words import SearchPlan
 from trainwright_trainer.storage.base import Storage
 
-_OPTIONAL = ("optuna",)
-"""The search algorithms whose packages are extras, by the name of the package."""
+_OPTIONAL = {"optuna": "'trainwright[hyperopt]'", "hyperopt": "hyperopt"}
+"""What pip installs for the search algorithms that have the name of their package."""
 
 
 def check_package(config: HyperoptConfig) -> None:
     """Raise `Mistakes` if the package of the search algorithm is missing."""
     word = config.search_alg.type
     if word in _OPTIONAL and find_spec(word) is None:
-        line = f"{word} is not installed here: pip install 'trainwright[hyperopt]'"
+        line = f"{word} is not installed here: pip install {_OPTIONAL[word]}"
         raise Mistakes.one("config.hyperopt.search_alg.type", line)
 
 

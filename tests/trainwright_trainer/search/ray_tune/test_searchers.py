@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_trainer.search.ray_tune.searchers import searcher_of
 from trainwright_trainer.search.ray_tune.spaces import decoded, encoded
 
+NEEDS_HYPEROPT = pytest.mark.skipif(find_spec("hyperopt") is None, reason="the package hyperopt is not installed")
+ALGORITHMS = ["random", "optuna", pytest.param("hyperopt", marks=NEEDS_HYPEROPT)]
 SPACES: dict[str, Any] = {
     "uniform": {"space": "uniform", "lower": 1.0, "upper": 2.0},
     "quniform": {"space": "quniform", "lower": 0.5, "upper": 2.0, "q": 0.1},
@@ -57,7 +60,14 @@ def suggestions(found: Searcher, count: int) -> list[dict[str, Any]]:
     return made
 
 
-@pytest.mark.parametrize(("algorithm", "spaces"), [("random", {**SPACES, **NORMAL}), ("optuna", SPACES)])
+@pytest.mark.parametrize(
+    ("algorithm", "spaces"),
+    [
+        ("random", {**SPACES, **NORMAL}),
+        ("optuna", SPACES),
+        pytest.param("hyperopt", {**SPACES, **NORMAL}, marks=NEEDS_HYPEROPT),
+    ],
+)
 def test_suggested_values_are_in_their_spaces(algorithm: str, spaces: Any) -> None:
     config = search(spaces, algorithm)
     made = suggestions(searcher_of(config, "max", 42), 30)
@@ -67,7 +77,7 @@ def test_suggested_values_are_in_their_spaces(algorithm: str, spaces: Any) -> No
     assert len({str(one["choice"]) for one in values}) > 1
 
 
-@pytest.mark.parametrize("algorithm", ["random", "optuna"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_same_seed_and_history_give_the_same_suggestions(algorithm: str) -> None:
     config = search(SPACES, algorithm)
     first, again, other = (suggestions(searcher_of(config, "max", seed), 15) for seed in (42, 42, 43))
@@ -75,14 +85,24 @@ def test_the_same_seed_and_history_give_the_same_suggestions(algorithm: str) -> 
     assert first != other
 
 
-@pytest.mark.parametrize("algorithm", [{"type": "random", "random_state": 7}, {"type": "optuna", "seed": 7}])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        {"type": "random", "random_state": 7},
+        {"type": "optuna", "seed": 7},
+        pytest.param({"type": "hyperopt", "random_state_seed": 7}, marks=NEEDS_HYPEROPT),
+    ],
+)
 def test_the_seed_of_the_section_is_before_that_of_the_job(algorithm: Any) -> None:
     config = search(SPACES, algorithm)
     assert suggestions(searcher_of(config, "max", 1), 3) == suggestions(searcher_of(config, "max", 2), 3)
 
 
-def test_optuna_learns_from_the_scores() -> None:
-    config = search({"trainer.x": SPACES["uniform"]}, "optuna")
+@pytest.mark.parametrize(
+    "algorithm", ["optuna", pytest.param({"type": "hyperopt", "n_initial_points": 5}, marks=NEEDS_HYPEROPT)]
+)
+def test_an_algorithm_learns_from_the_scores(algorithm: Any) -> None:
+    config = search({"trainer.x": SPACES["uniform"]}, algorithm)
     told = []
     for mode in ("min", "max"):
         found, values = searcher_of(config, mode, 42), []
@@ -118,7 +138,7 @@ def test_the_number_of_trials_without_samples() -> None:
     assert search({**grid, "b": SPACES["uniform"]}, samples=None).number_of_trials is None
 
 
-@pytest.mark.parametrize("algorithm", ["random", "optuna"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_points_of_the_user_come_first(algorithm: str) -> None:
     points = [{"x": 1.25, "kind": [8, 16]}, {"x": 1.75, "kind": None}]
     parameters = {"x": SPACES["uniform"], "kind": SPACES["choice"]}

@@ -5,6 +5,8 @@ Tune starts what is pending in no order that we know. So it gets a trial only wh
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +24,8 @@ from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
 from trainwright_trainer.search.ray_tune.searchers import METRIC
 from trainwright_trainer.search.trials import Origin, Trial, replaced
 
+SECONDS_BETWEEN_TRIES = 1.0
+Exchanges = Sequence[tuple[Trial, Sequence[Trial]]]
 Perturb = Callable[[Mapping[str, Any], np.random.Generator], Mapping[str, Any]]
 Kept = Callable[[str, int], CheckpointName | None]
 
@@ -38,7 +42,8 @@ class Population:
         self.log, self.rules = log, rules
         self._seed, self._concurrent, self._kept, self._perturb = seed, concurrent, kept, perturb
         self._running: set[str] = set()
-        self._known: tuple[int, Sequence[Trial]] = (-1, ())
+        self._known: tuple[int, Exchanges, Sequence[Trial]] = (-1, (), ())
+        self._next_try = -math.inf
 
     @property
     def is_full(self) -> bool:
@@ -74,20 +79,25 @@ class Population:
             return True
         if not self.rules.is_due(trial):
             return False
-        if any(loser.id == trial.id for loser, _ in population.exchanges(self.log.trials, self.rules)):
+        if any(loser.id == trial.id for loser, _ in self._decided()[0]):
             return True
         return not self.rules.together and (not self.is_full or bool(self._waiting()))
 
     def exchange(self) -> None:
         """Begin a trial in the place of each one that has to give it up, if the checkpoint for that is written."""
-        for loser, winners in population.exchanges(self.log.trials, self.rules):
+        if time.monotonic() < self._next_try:
+            return
+        for loser, winners in self._decided()[0]:
             draws = np.random.default_rng([self._seed, int(loser.id)])
             for position in draws.permutation(len(winners)):
                 parent = winners[position]
                 name = self._kept(parent.id, parent.scores[-1].step)
                 if name is not None:
                     self._replace(loser, parent, name, draws)
-                if name is not None or self.log.trial(parent.id).end is None:
+                if name is not None:
+                    break
+                if self.log.trial(parent.id).end is None:  # it will write one
+                    self._next_try = time.monotonic() + SECONDS_BETWEEN_TRIES
                     break
 
     def _replace(self, loser: Trial, parent: Trial, name: CheckpointName, draws: np.random.Generator) -> None:
@@ -95,9 +105,15 @@ class Population:
         self.log.add(self._perturb(parent.values, draws), {}, origin)
 
     def _waiting(self) -> Sequence[Trial]:
+        return [trial for trial in self._decided()[1] if trial.id not in self._running]
+
+    def _decided(self) -> tuple[Exchanges, Sequence[Trial]]:
+        """The exchanges that are due, and the trials that may run. They change with the log only."""
         if self._known[0] != self.log.order:
-            self._known = self.log.order, population.may_run(self.log.trials, self.rules)
-        return [trial for trial in self._known[1] if trial.id not in self._running]
+            trials = self.log.trials
+            due = population.exchanges(trials, self.rules)
+            self._known = self.log.order, due, population.may_run(trials, self.rules, due)
+        return self._known[1], self._known[2]
 
 
 class PopulationSearcher(RecordedSearcher):

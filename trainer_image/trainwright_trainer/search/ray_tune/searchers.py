@@ -11,7 +11,7 @@ from ray.tune.search.searcher import Searcher
 
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.config.hyperopt.parameter import GridSearchParameter
-from trainwright_api.config.hyperopt.search import BasicVariantSearch, OptunaSearch
+from trainwright_api.config.hyperopt.search import BasicVariantSearch, HyperoptSearch, OptunaSearch
 from trainwright_trainer.search.ray_tune.spaces import Parameters, domains, encoded, keys
 
 METRIC = "score"
@@ -24,6 +24,8 @@ def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
     points = [encoded(parameters, point) for point in section.points_to_evaluate or ()]
     if isinstance(section, OptunaSearch):
         return _optuna(parameters, points, mode, seed if section.seed is None else section.seed)
+    if isinstance(section, HyperoptSearch):
+        return _hyperopt(parameters, points, mode, section, seed)
     assert isinstance(section, BasicVariantSearch)
     own = seed if section.random_state is None else section.random_state
     return GridAndRandom(parameters, points, own, constant=section.constant_grid_search)
@@ -37,6 +39,22 @@ def _optuna(parameters: Parameters, points: list[dict[str, Any]], mode: str, see
     space = Optuna.convert_search_space(domains(parameters, steps_of_logs=False))
     # numpy takes seeds of 32 bits
     return Optuna(space, METRIC, mode, points_to_evaluate=points, seed=seed % 2**32)
+
+
+def _hyperopt(
+    parameters: Parameters, points: list[dict[str, Any]], mode: str, section: HyperoptSearch, seed: int
+) -> Searcher:
+    from ray.tune.search.hyperopt import HyperOptSearch
+
+    return HyperOptSearch(
+        HyperOptSearch.convert_search_space(domains(parameters, steps_of_logs=False)),
+        METRIC,
+        mode,
+        points_to_evaluate=points or None,
+        n_initial_points=section.n_initial_points,
+        random_state_seed=(seed if section.random_state_seed is None else section.random_state_seed) % 2**32,
+        gamma=section.gamma,
+    )
 
 
 class GridAndRandom(Searcher):
