@@ -33,6 +33,19 @@ def test_what_workers_need(found, workers, resources):
 
 
 @pytest.mark.parametrize(
+    ("found", "least"),
+    [
+        (needs(cpus=9, num_workers={"min": 2, "max": 4}), 2),
+        (needs(3, num_workers={"min": 2, "max": 4}), None),
+        (needs(num_workers=None), None),
+    ],
+    ids=["a range", "resolved by the operator", "no range"],
+)
+def test_fewer_workers_are_enough_where_this_run_chooses_from_a_range(found, least):
+    assert found.least == least
+
+
+@pytest.mark.parametrize(
     ("nodes", "fitting"),
     [
         ([], 0),

@@ -6,6 +6,7 @@ After the loss of a worker, Ray Train restarts all of them, at most `retries` ti
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import threading
@@ -72,7 +73,16 @@ def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) ->
 
 
 def scaling_of(needs: WorkerResources) -> ScalingConfig:
-    return ScalingConfig(num_workers=needs.workers, use_gpu=needs.use_gpu, resources_per_worker=dict(needs.resources))
+    """The size of the gang. With a range, workers that are lost with their node are replaced if there is room, and else
+    the others go on. A gang that runs does not grow, because Ray Train would drop its steps since the last checkpoint.
+    """
+    least = needs.workers if needs.least is None else needs.least
+    return ScalingConfig(
+        num_workers=needs.workers if least == needs.workers else (least, needs.workers),
+        elastic_resize_monitor_interval_s=math.inf,
+        use_gpu=needs.use_gpu,
+        resources_per_worker=dict(needs.resources),
+    )
 
 
 def run_of(needs: WorkerResources, **more: Any) -> Any:

@@ -12,12 +12,14 @@ from trainwright_trainer.errors import EnvironmentFailure
 
 @dataclass(frozen=True)
 class WorkerResources:
-    """`resources`: those of one worker, by name: CPU, GPU and custom ones."""
+    """`resources`: those of one worker, by name: CPU, GPU and custom ones. `least`: how many workers are enough to go on
+    after a loss, None if all are needed."""
 
     workers: int
     use_gpu: bool
     resources: Mapping[str, float]
     retries: int
+    least: int | None = None
 
     @property
     def cpus(self) -> int:
@@ -32,14 +34,16 @@ def needs_of(section: BackendTrainer, workers: int | None, gpus: float, cpus: fl
     resources = {"CPU": 1.0, **given}
     if use_gpu:
         resources.setdefault("GPU", 1.0)
+    least = None
     if workers is None:
         asked, scarce = section.num_workers, "GPU" if use_gpu else "CPU"
         room = math.floor((gpus if use_gpu else cpus) / (resources[scarce] or 1.0) + 1e-9)
         # Without GPUs only a file with a range asks for as many workers as the cluster has room for.
-        workers = min(max(room, asked.min), asked.max) if isinstance(asked, WorkerRange) else room if use_gpu else 1
-    return WorkerResources(
-        max(1, workers), use_gpu, {name: share for name, share in resources.items() if share}, section.max_retries
-    )
+        workers = max(1, room) if use_gpu else 1
+        if isinstance(asked, WorkerRange):
+            workers, least = min(max(room, asked.min), asked.max), asked.min
+    needed = {name: share for name, share in resources.items() if share}
+    return WorkerResources(workers, use_gpu, needed, section.max_retries, least)
 
 
 def missing_line(needs: WorkerResources, nodes: Iterable[Mapping[str, float]]) -> str | None:
