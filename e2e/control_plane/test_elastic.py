@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
+import pytest
 from testkit.api import Manifest
 from testkit.api.resource import EVENTS, RAY_JOBS, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.harness import Lifecycle, User
 from testkit.harness.lifecycle import NAME, run_lifecycle_under
 from testkit.harness.operators import FAST, Operators
+from testkit.harness.writes import Kill, Writes
 from testkit.simulators import StopWhenAsked, Succeed
 
 from trainwright_operator.settings import Resize
 
 SETTINGS = replace(FAST, resize=Resize(window=4.0, interval=2.0, shrink_after=1.0))
+CRASHES = 3
 CACHE = {"volumes": [{"name": "cache", "emptyDir": {}}], "volumeMounts": [{"name": "cache", "mountPath": "/cache"}]}
 """Each pod has its own, so there is no preprocess stage."""
 RANGE = {"num_workers": {"min": 1, "max": 4}, "resources_per_worker": {"GPU": 1}}
@@ -105,11 +110,25 @@ def test_a_job_follows_the_nodes_that_it_finds(exclusive_cluster_of_module: Clus
     """The operator sees nodes, so it watches the whole cluster, which is this test's own."""
     kubeconfig = exclusive_cluster_of_module.kubeconfig
 
-    async def run() -> None:
-        found = await run_lifecycle_under(kubeconfig, ELASTIC, "ray", lambda _: Operators(kubeconfig, SETTINGS))
-        assert (list(found.violations), list(found.orphans)) == ([], [])
+    writes = asyncio.run(follows(kubeconfig))
+    assert len(writes.done) > CRASHES
 
-    asyncio.run(run())
+
+@pytest.mark.slow  # the same, some times more
+@pytest.mark.parametrize("number", random.Random(7).sample(range(1, 30), CRASHES))
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_operator_may_die_at_any_write(
+    exclusive_cluster_of_module: Cluster, number: int, when: Literal["before", "after"]
+) -> None:
+    writes = asyncio.run(follows(exclusive_cluster_of_module.kubeconfig, Kill(number, when)))
+    assert writes.crashes == 1
+
+
+async def follows(kubeconfig: Path, *kills: Kill) -> Writes:
+    writes = Writes(kills)
+    found = await run_lifecycle_under(kubeconfig, ELASTIC, "ray", lambda _: Operators(kubeconfig, SETTINGS, writes))
+    assert (list(found.violations), list(found.orphans)) == ([], [])
+    return writes
 
 
 def _status(job: Manifest) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from testkit.api import Manifest
+from testkit.api import ApiError, Manifest
 from testkit.api.resource import PODS
 from testkit.simulators import children, pod_status
 from testkit.simulators.children import has_origin
@@ -105,7 +105,12 @@ class Kubelet:
     async def _write(self, pod: Manifest, status: Manifest) -> None:
         metadata = pod["metadata"]
         changed = {"metadata": {"uid": metadata["uid"]}, "status": status}
-        answer = await self._shared.api.patch(PODS, metadata["name"], metadata["namespace"], changed, "status")
+        try:
+            answer = await self._shared.api.patch(PODS, metadata["name"], metadata["namespace"], changed, "status")
+        except ApiError as error:
+            if error.code == 422 and "metadata.uid" in str(error):
+                return  # it is gone, and a pod that replaces it has its name
+            raise
         self._shared.pods.put(answer)
 
     def _left(self, pod: Manifest, state: str, seconds: float) -> float:

@@ -12,7 +12,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 
 @dataclass(frozen=True)
 class WorkerResources:
-    """`resources`: those of one worker, by name: CPU, GPU and custom ones. `least`: how many workers are enough to go on
+    """`resources`: those of one worker, by name: CPU, GPU and custom ones. `least`: the number of workers that go on
     after a loss, None if all are needed."""
 
     workers: int
