@@ -94,6 +94,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 REASONS = {
     **{f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")},
+    "search algorithm.bayesopt": "Ray's class fails with today's bayesian-optimization",
     "scheduler.pbt_replay": "each trial of a pbt search has a job.yaml that repeats it: train that",
     "scheduler.pb2": "it perturbs by a Gaussian process; pbt does so by chance",
     "encoder of a text feature.transformer_xl": "the library transformers has removed it",

@@ -124,6 +124,7 @@ SECTION: dict[str, tuple[dict[str, Any], str]] = {
         {"executor": {"num_samples": 1, "scheduler": "pb2"}},
         "executor.scheduler: not built yet: pb2 (it pe",
     ),
+    "another's fault": ({"search_alg": "bayesopt"}, "search_alg: not built yet: bayesopt (Ray's class fails with"),
     "driver": (
         {"executor": {"num_samples": 1, "trial_driver_resources": {"CPU": 1}}},
         "executor.trial_driver_resources: not built yet",
