@@ -66,7 +66,7 @@ class TestRecorded:
         found: list[str] = []
         monkeypatch.setattr(module, "_start", lambda *_: found.append("new") or NEEDS)
         monkeypatch.setattr(module, "_join", lambda address, _: found.append(address))
-        monkeypatch.setattr(module, "_gpus", lambda: 0.0)
+        monkeypatch.setattr(module, "_gpus_and_cpus", lambda: (0.0, 2.0))
         return found
 
     @pytest.fixture
