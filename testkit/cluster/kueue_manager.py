@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import socket
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from testkit.cluster import golang
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.port import LOOPBACK
+from testkit.cluster.port import LOOPBACK, free_port
 from testkit.cluster.process import Process, wait_until
 from testkit.cluster.program import Program
 
@@ -44,7 +43,7 @@ class KueueManager:
         self._program, self.cluster = program().path(), cluster
         self.folder = cluster.folder / "kueue"
         self._certificates = self.folder / "certificates"
-        self._webhook, self._health = _free_port(), _free_port()
+        self._webhook, self._health = free_port(), free_port()
         self._process: Process | None = None
 
     def __enter__(self) -> KueueManager:
@@ -134,12 +133,6 @@ def reached_at(port: int, found: Any) -> Any:
         service = {**found["clientConfig"]["service"], "port": port}
         return {**found, "clientConfig": {**found["clientConfig"], "service": service}}
     return {key: reached_at(port, value) for key, value in found.items()}
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind((LOOPBACK, 0))
-        return int(found.getsockname()[1])
 
 
 def main() -> int:

@@ -13,6 +13,13 @@ def listens(address: str, port: int) -> bool:
         return client.connect_ex((address, port)) == 0
 
 
+def free_port() -> int:
+    """A port that nobody uses now. Unlike a `Port`, it is not reserved."""
+    with socket.socket() as found:
+        found.bind((LOOPBACK, 0))
+        return int(found.getsockname()[1])
+
+
 class Port:
     """Bound but not listening: no one else gets it, and a server that shares ports (SO_REUSEPORT) can take it."""
 

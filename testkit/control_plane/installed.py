@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from testkit.api import Api, until
 from testkit.api.resource import SECRETS, TRAINING_JOBS
 from testkit.cluster.audit import AuditEvent
 from testkit.cluster.cluster import Cluster
+from testkit.cluster.port import free_port
 from testkit.control_plane.operator_process import OperatorProcess, eventually, operator
 from testkit.harness import Kind, Lifecycle, nothing_left, training_job
 from testkit.harness.lifecycle import NAME, User
@@ -83,7 +83,7 @@ def installed(
         apply(cluster, workloads)
         cluster.kubectl("wait", "--for=condition=Established", f"crd/{workloads['metadata']['name']}", "--timeout=60s")
     apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
-    account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
+    account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), free_port()
     addresses = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}
     with operator(account, folder / "operator.log", "one", **{**QUICK, **addresses, **settings}) as process:
         eventually(lambda: "all is listed" in process.messages(), process)
@@ -142,9 +142,3 @@ def posted(simulators: Simulators, at_least: int) -> None:
 def apply(cluster: Cluster, *objects: Mapping[str, Any]) -> None:
     whole = {"apiVersion": "v1", "kind": "List", "items": objects}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(whole))
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

@@ -24,8 +24,9 @@ def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from _place(spec, "model", spec.model)
     yield from _place(spec, "resumeFrom", spec.resume_from)
     yield from _place(spec, "backend.cache_dir", spec.backend.cache_dir, written=True)
-    if spec.backend.cache_dir is None and spec.task in TRAINING and is_read_only(spec.dataset or ""):
-        line = f"missing: nothing is written beside {scheme_of(spec.dataset or '')} data. Pods need a URI, or {_VOLUME}"
+    data = spec.dataset or ""
+    if spec.backend.cache_dir is None and spec.task in TRAINING and is_read_only(data):
+        line = f"missing: nothing is written beside {scheme_of(data)} data. Pods need a URI, or {_VOLUME}"
         yield Problem("backend.cache_dir", line)
     yield from _credentials(spec)
     if spec.output is None:

@@ -177,14 +177,11 @@ def _locations(job: TrainingJob) -> Iterator[Problem]:
         "backend.cache_dir": spec.backend.cache_dir,
     }
     for path, location in locations.items():
-        if location is not None and is_stored(location):
-            try:
-                parse_bucket(location, path)
-            except Mistakes as mistakes:
-                yield from mistakes.problems
-    if spec.dataset is not None and is_read_only(spec.dataset):
         try:
-            parse_data_uri(spec.dataset, "dataset")
+            if location is not None and is_stored(location):
+                parse_bucket(location, path)
+            elif location is not None and path == "dataset" and is_read_only(location):
+                parse_data_uri(location, path)
         except Mistakes as mistakes:
             yield from mistakes.problems
 

@@ -105,7 +105,7 @@ def test_a_busy_server_is_asked_again(site: str) -> None:
 
 
 def test_a_server_that_is_gone_is_one_line() -> None:
-    storage = ReadOnlyStorage(DataUri("http://", "127.0.0.1:9", ""), OutageClock().retry_policy())
+    storage = ReadOnlyStorage(DataUri("127.0.0.1:9", "", "http://"), OutageClock().retry_policy())
     with pytest.raises(EnvironmentFailure, match=r"^http://127.0.0.1:9/rows.csv cannot be read \(.*onnect.*\)$"):
         storage.exists("rows.csv")
 
@@ -161,5 +161,5 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _at(uri: str) -> ReadOnlyStorage:
-    place = DataUri("http://", uri.removeprefix("http://").rstrip("/"), "") if uri.endswith("/") else None
+    place = DataUri(uri.removeprefix("http://").rstrip("/"), "", "http://") if uri.endswith("/") else None
     return ReadOnlyStorage(place or DataUri.parse(uri, "dataset"))

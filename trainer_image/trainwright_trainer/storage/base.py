@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast
@@ -24,6 +25,8 @@ Fill = Callable[[IO[bytes]], None]
 Identity = Mapping[str, Any]
 """Plain JSON that changes whenever the content changes. It is empty for an absent object."""
 COPY_BYTES = 1 << 24
+READ_BYTES = 8 << 20
+"""Bytes that a sequential reader of a store fetches at once."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,10 @@ class Storage(ABC):
         """All names under the root, in any order, with the hidden ones."""
         return [found.name for found in self.list_facts()]
 
-    @abstractmethod
     def match(self, pattern: str) -> Sequence[str]:
         """The names that match a pattern as in a shell. `**` matches any number of folders."""
+        parts = pattern.split("/")
+        return [name for name in self.list_tree() if _matches(name.split("/"), parts)]
 
     @abstractmethod
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
@@ -168,3 +172,15 @@ class _OnDisk:
 
     def discard(self) -> None:
         self.file.close()
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Match as a shell does: `**` matches any number of folders, and a wildcard does not match a leading dot."""
+    if not pattern:
+        return not parts
+    first, *rest = pattern
+    if first == "**" and _matches(parts, rest):
+        return True
+    if not parts or (parts[0].startswith(".") and not first.startswith(".")):
+        return False
+    return _matches(parts[1:], pattern) if first == "**" else fnmatchcase(parts[0], first) and _matches(parts[1:], rest)

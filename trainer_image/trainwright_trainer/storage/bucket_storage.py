@@ -7,19 +7,15 @@ import secrets
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import IO, TYPE_CHECKING, ClassVar, Protocol, cast
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Identity, ObjectFacts, Storage
+from trainwright_trainer.storage.base import READ_BYTES, Chunk, Identity, ObjectFacts, Storage
 from trainwright_trainer.storage.location import GcsUri, S3Uri
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import fs
-
-_READ_BYTES = 8 << 20
-"""Bytes that a sequential reader fetches at once."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +113,7 @@ class BucketStorage(Storage):
         return self._arrow.open_input_file(path)
 
     def stream(self, name: str) -> IO[bytes]:
-        return cast(IO[bytes], io.BufferedReader(self.open(name), _READ_BYTES))
+        return cast(IO[bytes], io.BufferedReader(self.open(name), READ_BYTES))
 
     def write(self, name: str, chunks: Iterable[Chunk], *, durable: bool = True) -> None:  # noqa: ARG002 (always is)
         self.bucket.write(self._key(name), chunks)
@@ -133,10 +129,6 @@ class BucketStorage(Storage):
         return [
             ObjectFacts(found.key.removeprefix(self._prefix), found.size, found.changed) for found in self._objects()
         ]
-
-    def match(self, pattern: str) -> Sequence[str]:
-        parts = pattern.split("/")
-        return [name for name in self.list_tree() if matches(name.split("/"), parts)]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
         """Many objects are listed together, because one request lists a thousand of them."""
@@ -183,15 +175,3 @@ class BucketStorage(Storage):
         """It contains the endpoint: the same name in another store is a different file."""
         place = f"{self.bucket.address}|{type(self.root)(self.root.bucket, found.key)}"
         return {"path": place, "etag": found.etag, "size": found.size}
-
-
-def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Match as a shell does: `**` matches any number of folders, and a wildcard does not match a leading dot."""
-    if not pattern:
-        return not parts
-    first, *rest = pattern
-    if first == "**" and matches(parts, rest):
-        return True
-    if not parts or (parts[0].startswith(".") and not first.startswith(".")):
-        return False
-    return matches(parts[1:], pattern) if first == "**" else fnmatchcase(parts[0], first) and matches(parts[1:], rest)

@@ -32,7 +32,7 @@ class BucketUri:
         return f"{self.SCHEME}{self.bucket}/{self.key}".rstrip("/")
 
     def __truediv__(self, name: str) -> Self:
-        return type(self)(self.bucket, f"{self.key}/{name}".strip("/"))
+        return replace(self, key=f"{self.key}/{name}".strip("/"))
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class BucketUri:
 
     @property
     def parent(self) -> Self:
-        return type(self)(self.bucket, self.key.rpartition("/")[0])
+        return replace(self, key=self.key.rpartition("/")[0])
 
 
 class S3Uri(BucketUri):
@@ -60,21 +60,19 @@ class GcsUri(BucketUri):
 
 
 @dataclass(frozen=True)
-class DataUri:
-    """A place in a store from which data sets are read, and to which nothing is written. Like a path, it supports `/`.
+class DataUri(BucketUri):
+    """A place in a store from which data sets are read, and to which nothing is written.
 
     `bucket`: the host or the container. `query`: the rest of a URL, which may contain a key, so it is not shown.
     """
 
     scheme: str
-    bucket: str
-    key: str
     query: str = field(default="", repr=False)
 
     @classmethod
-    def parse(cls, text: str, path: str) -> DataUri:
-        """The place that a URI names. Raises Mistakes with the `path` in the job."""
-        return cls(scheme_of(text), *parse_data_uri(text, path))
+    def parse(cls, text: str, path: str) -> Self:
+        bucket, key, query = parse_data_uri(text, path)
+        return cls(bucket, key, scheme_of(text), query)
 
     def __str__(self) -> str:
         return f"{self.scheme}{self.bucket}/{self.key}".rstrip("/")
@@ -82,17 +80,6 @@ class DataUri:
     @property
     def url(self) -> str:
         return f"{self}{self.query}"
-
-    def __truediv__(self, name: str) -> DataUri:
-        return replace(self, key=f"{self.key}/{name}".strip("/"))
-
-    @property
-    def name(self) -> str:
-        return PurePosixPath(self.key).name
-
-    @property
-    def parent(self) -> DataUri:
-        return replace(self, key=self.key.rpartition("/")[0])
 
 
 Place = Path | S3Uri | GcsUri

@@ -18,8 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from trainwright_api.locations import DATA_ONLY, WEB
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Identity, ObjectFacts, Storage
-from trainwright_trainer.storage.bucket_storage import matches
+from trainwright_trainer.storage.base import READ_BYTES, Chunk, Identity, ObjectFacts, Storage
 from trainwright_trainer.storage.location import DataUri
 from trainwright_trainer.storage.retry_policy import RetryPolicy
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from pyarrow import fs
 
 T = TypeVar("T")
-_READ_BYTES = 8 << 20
-"""Bytes that a sequential reader fetches at once."""
 _PASSING = (408, 425, 429)
 """The statuses of HTTP below 500 after which a request is repeated."""
 _FINAL = (FileNotFoundError, IsADirectoryError, PermissionError, ValueError, ImportError, NotImplementedError)
@@ -83,8 +80,8 @@ class ReadOnlyStorage(Storage):
     def stream(self, name: str) -> IO[bytes]:
         if self._is_web:
             return self._local(name).open("rb")
-        found = self._asked(name, lambda path: self._files.open(path, "rb", block_size=_READ_BYTES))
-        return cast(IO[bytes], io.BufferedReader(found, _READ_BYTES))
+        found = self._asked(name, lambda path: self._files.open(path, "rb", block_size=READ_BYTES))
+        return cast(IO[bytes], io.BufferedReader(found, READ_BYTES))
 
     def list(self, prefix: str = "") -> list[str]:
         names = (name.removeprefix(prefix) for name in self.list_tree() if name.startswith(prefix))
@@ -102,10 +99,6 @@ class ReadOnlyStorage(Storage):
             for path, facts in found.items()
             if path != root
         ]
-
-    def match(self, pattern: str) -> Sequence[str]:
-        parts = pattern.split("/")
-        return [name for name in self.list_tree() if matches(name.split("/"), parts)]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
         return [self._identity(name) for name in names]
