@@ -139,6 +139,7 @@ def test_tokens_that_were_not_made_for_this_are_refused(play: Callable[[Scenario
     assert set(play(scenario).values()) == {401}
 
 
+@pytest.mark.slow  # the API server needs up to a minute to notice
 def test_a_token_ends_with_its_pod(play: Callable[[Scenario], Any]) -> None:
     async def scenario(late: Job) -> Any:
         used, unused = await late.token(), await late.token()

@@ -37,6 +37,7 @@ def test_the_function_trains_and_its_best_checkpoints_are_kept(
     assert json.loads((run / "attempts/1/outcome.json").read_text())["class"] == "done"
 
 
+@pytest.mark.slow  # test_train_function.py restores a run too
 def test_the_script_restores_its_run(project: Path, run_python: Callable[..., str]) -> None:
     out = run_python("examples/entrypoint/script.py", str(project / "out" / "script"))
     assert [line for line in out.splitlines() if line.startswith("trained")] == [

@@ -69,13 +69,13 @@ def scores(folder: Path) -> list[Any]:
 
 @pytest.fixture
 def search(workplace: Any) -> Any:
-    """Writes a job with a search of this scheduler, one trial at a time."""
+    """Writes a job with a search of this scheduler and so many trials, one at a time."""
 
-    def new(scheduler: str) -> Any:
+    def new(scheduler: str, samples: int) -> Any:
         def change(whole: dict[str, Any]) -> None:
             whole["config"]["trainer"]["epochs"] = 4
             own = {"type": scheduler, **SCHEDULERS[scheduler]}
-            executor = {"num_samples": 5, "max_concurrent_trials": 1, "scheduler": own}
+            executor = {"num_samples": samples, "max_concurrent_trials": 1, "scheduler": own}
             whole["config"]["hyperopt"] = {**SEARCH, "executor": executor}
 
         workplace.job(change)
@@ -122,22 +122,24 @@ def test_a_population_decides_the_same_as_without_the_kills(workplace: Any, sync
     assert json.loads((killed / "hyperopt.json").read_text()) == json.loads((whole / "hyperopt.json").read_text())
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in SCHEDULERS if name != "asha"]
-
-
-@pytest.mark.parametrize("scheduler", ["asha", *SLOW])
-def test_it_decides_the_same_as_without_the_kills(search: Any, scheduler: str) -> None:
-    job = search(scheduler)
+@pytest.mark.parametrize(
+    ("scheduler", "samples", "kills"),
+    [("asha", 3, [1]), *(pytest.param(name, 5, [1, 3], marks=pytest.mark.slow) for name in SCHEDULERS)],
+)
+def test_it_decides_the_same_as_without_the_kills(search: Any, scheduler: str, samples: int, kills: list[int]) -> None:
+    """A kill comes in the middle of the trial after so many."""
+    job = search(scheduler, samples)
     finished(job, "whole")
-    first = killed_in_a_trial(job, "killed", 1)
-    before = {one["id"]: one for one in trials(job.folder / "killed") if one["end"]}
-    second = killed_in_a_trial(job, "killed", 3, "--resume")
-    finished(job, "killed", "--resume")
     whole, killed = job.folder / "whole", job.folder / "killed"
+    interrupted = {killed_in_a_trial(job, "killed", kills[0])}
+    before = {one["id"]: one for one in trials(killed) if one["end"]}
+    interrupted |= {killed_in_a_trial(job, "killed", after, "--resume") for after in kills[1:]}
+    finished(job, "killed", "--resume")
     assert scores(killed) == scores(whole)
+    assert before
     assert {one["id"]: one for one in trials(killed) if one["id"] in before} == before
     # The scheduler stops the best trial too. Then its run is completed in a second attempt.
-    more_than_once = {first, second, json.loads((killed / "hyperopt.json").read_text())["best"]["trial"]}
+    more_than_once = {*interrupted, json.loads((killed / "hyperopt.json").read_text())["best"]["trial"]}
     for trial in (killed / "trials").iterdir():
         is_paused = scheduler == "hyperband"  # a paused trial goes on in another attempt
         assert is_paused or len(list((trial / "attempts").iterdir())) == 1 or trial.name in more_than_once

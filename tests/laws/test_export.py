@@ -33,6 +33,11 @@ MANY = 10_000
 LIBRARY = [word for word in SMALLEST if word not in OWN]
 
 
+def some_of_them(*core: int) -> list[Any]:
+    """The places of all jobs; those outside the core are slow."""
+    return [place if place in core else pytest.param(place, marks=pytest.mark.slow) for place in range(jobs.JOBS)]
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A function that trains a job of `export_jobs` once, and returns its run's folder."""
@@ -84,7 +89,7 @@ def test_the_jobs_have_every_input_encoder_combiner_and_output() -> None:
     assert set(support.ENCODERS["text"]) == {*jobs.words_of("text"), *FAMILIES, "auto_transformer"}
 
 
-@pytest.mark.parametrize("place", range(jobs.JOBS))
+@pytest.mark.parametrize("place", some_of_them(0, 1, 9))
 def test_onnx_predicts_the_same(place: int, trained: Any, tmp_path: Path) -> None:
     run = trained(place)
     export(str(run), "onnx", str(tmp_path))
@@ -96,7 +101,7 @@ def test_onnx_predicts_the_same(place: int, trained: Any, tmp_path: Path) -> Non
         assert_same(model.predict(pa.Table.from_pandas(rows)), expected)
 
 
-@pytest.mark.parametrize("place", [0, *(pytest.param(place, marks=pytest.mark.slow) for place in range(1, jobs.JOBS))])
+@pytest.mark.parametrize("place", some_of_them(0))
 def test_torch_export_predicts_the_same(place: int, trained: Any, tmp_path: Path) -> None:
     run = trained(place)
     export(str(run), "torch_export", str(tmp_path))

@@ -42,7 +42,10 @@ def test_to_the_bit_in_the_middle_of_an_epoch_with_copies_of_rows():
             assert np.array_equal(resumed.weights[name], weight), name
 
 
-@pytest.mark.parametrize(("engine", "norm"), [("ddp", "ghost"), ("fsdp", "batch"), ("horovod", "batch")])
+@pytest.mark.parametrize(
+    ("engine", "norm"),
+    [("ddp", "ghost"), ("fsdp", "batch"), pytest.param("horovod", "batch", marks=pytest.mark.slow)],
+)
 def test_on_another_number_of_workers(engine, norm):
     case = Case({**FIXED, **MANY_SCORES}, {"norm": norm}, engine=engine)
     whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
@@ -64,7 +67,7 @@ def test_a_loss_that_is_no_number_on_one_worker_ends_all_with_one_line():
     assert lines[0].startswith("the loss is not a number at step ")
 
 
-@pytest.mark.parametrize("engine", ["fsdp", "horovod"])
+@pytest.mark.parametrize("engine", ["fsdp", pytest.param("horovod", marks=pytest.mark.slow)])
 def test_on_another_strategy_and_number(engine):
     case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine=engine)
     whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]

@@ -251,6 +251,7 @@ def ends_like_one_process(workplace, run, process, job, tolerance):
     assert all(epoch == epochs[0] and len(set(epoch)) == len(epoch) for epoch in epochs)
 
 
+@pytest.mark.slow  # the laws compare ZeRO 3 with one process
 def test_the_documented_section_of_deepspeed(workplace, address):
     """The example of Ludwig's documentation: ZeRO stage 3, offload of the optimizer, bfloat16."""
     offload = {"device": "cpu", "pin_memory": True}
