@@ -19,7 +19,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod operator control-plane kubernetes kueue s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -38,7 +38,7 @@ test: setup horovod browser kubernetes s3 ## lint, stale generated files, and ev
 	@$(MAKE) --no-print-directory lint verify
 	$(RUN) pytest -n auto -m "not slow"
 
-test-all: setup horovod browser kubernetes kueue s3 ## every test, the slow ones too; run before an issue is called resolved
+test-all: setup horovod browser kubernetes kueue argocd s3 ## every test, the slow ones too; run before an issue is called resolved
 	$(RUN) pytest -n auto
 
 tiny-models: setup ## pretrain a small BERT, a small Llama and a ResNet on data of this machine, in build/tiny-models
@@ -113,6 +113,9 @@ kubernetes: setup ## build the programs of the tests' control plane, and helm, w
 
 kueue: setup ## build Kueue for its tests, where that was not done yet; this takes some minutes
 	@$(RUN) python -m testkit.cluster.kueue_manager
+
+argocd: setup ## build Argo CD for its tests, where that was not done yet; on two cores this takes some minutes
+	@$(RUN) python -m testkit.cluster.argocd_processes
 
 s3: setup ## build the S3 server of the tests, where that was not done yet
 	@$(RUN) python -m testkit.cluster.object_store

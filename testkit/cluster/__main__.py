@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from testkit.cluster import argocd, binaries
+from testkit.cluster import argocd_lua, binaries
 from testkit.cluster.control_plane import ControlPlane
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.node import programs
@@ -28,7 +28,7 @@ def main() -> int:
         binaries.kubectl()
         if wanted.build:
             programs.helm().folder()
-            argocd.LUA.folder()
+            argocd_lua.LUA.folder()
         else:
             _serve(wanted.ready_file, wanted.as_long_as)
     except ClusterError as problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from testkit.cluster import binaries
@@ -26,10 +26,14 @@ def install(kubectl: Kubectl, definitions: Sequence[Path]) -> None:
     """Apply them server-side (they are too large for the client's annotation), and wait for them."""
     named = [argument for path in definitions for argument in ("-f", str(path))]
     applied = kubectl("apply", "--server-side", "--force-conflicts", "-o", "name", *named)
-    wanted = {name.rpartition("/")[2] for name in applied.split()}
+    wait_for(kubectl, {name.rpartition("/")[2] for name in applied.split()})
+
+
+def wait_for(kubectl: Kubectl, wanted: Set[str]) -> None:
+    """Return when the definitions of these names are served."""
     end = time.monotonic() + SECONDS_TO_ESTABLISH
     # Definitions are served once they are established. To read their conditions costs the server seconds, because
-    # KubeRay's are megabytes.
+    # KubeRay's are megabytes. `kubectl wait` fails while they have no conditions yet.
     while missing := wanted - set(kubectl("api-resources", "-o", "name").split()):
         if time.monotonic() > end:
             raise ClusterError(f"not established after {SECONDS_TO_ESTABLISH:.0f} s: {', '.join(sorted(missing))}")

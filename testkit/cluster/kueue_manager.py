@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from testkit.cluster import golang
+from testkit.cluster import crds, golang, kustomize
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.port import LOOPBACK, free_port
@@ -74,19 +74,12 @@ class KueueManager:
         found = [reached_at(self._webhook, one) for one in self._manifests()]
         whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
         self.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=whole)
-        names = [f"crd/{one['metadata']['name']}" for one in found if one["kind"] == "CustomResourceDefinition"]
-        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
+        kinds = {one["metadata"]["name"] for one in found if one["kind"] == "CustomResourceDefinition"}
+        crds.wait_for(self.cluster.kubectl, kinds)
 
     def _manifests(self) -> Iterator[Mapping[str, Any]]:
-        """Read the output of kustomize by kubectl, which writes it as JSON, one object after the other."""
-        kubectl = self.cluster.kubectl
-        made = kubectl("kustomize", str(golang.module_folder(KUEUE, MODULE) / "config" / "default"))
-        text = kubectl("create", "--dry-run=client", "--validate=false", "-o=json", "-f", "-", stdin=made)
-        decoder, at = json.JSONDecoder(), 0
-        while at < len(text.rstrip()):
-            one, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
-            if one["kind"] not in NOT_USED:
-                yield one
+        folder = golang.module_folder(KUEUE, MODULE) / "config" / "default"
+        return (one for one in kustomize.objects(self.cluster.kubectl, folder) if one["kind"] not in NOT_USED)
 
     def _configuration(self) -> Mapping[str, Any]:
         return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
-from testkit.cluster.argocd import answer
+from testkit.cluster.argocd_lua import answer
 from testkit.cluster.chart import ROOT
 from testkit.cluster.errors import ClusterError
 

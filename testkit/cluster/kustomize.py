@@ -1,0 +1,23 @@
+"""The objects of a kustomization, built by kubectl."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from testkit.cluster.kubectl import Kubectl
+
+
+def objects(kubectl: Kubectl, folder: Path, namespace: str | None = None) -> Iterator[Mapping[str, Any]]:
+    """Read the output of kustomize by kubectl, which writes it as JSON, one object after the other.
+
+    `namespace`: for a kustomization that names none.
+    """
+    made, where = kubectl("kustomize", str(folder)), () if namespace is None else (f"-n={namespace}",)
+    text = kubectl("create", "--dry-run=client", "--validate=false", "-o=json", *where, "-f=-", stdin=made)
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text.rstrip()):
+        one, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+        yield one
