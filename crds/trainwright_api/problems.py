@@ -21,12 +21,23 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-class Mistakes(Exception):
+class OneLine(Exception):
+    """An exception with a message for the user. A notebook shows the message without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython prints. It calls this method if an exception has it."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class Mistakes(OneLine):
     """All mistakes of one file, in the order of the file. The command line ends with exit code 2."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(map(str, self.problems)))
+
+    def _render_traceback_(self) -> list[str]:
+        return self.render(type(self).__name__).splitlines()
 
     @classmethod
     def one(cls, path: str, message: str) -> Mistakes:

@@ -36,6 +36,11 @@ def losses(folder: Path) -> list[float]:
     return [part["combined"]["loss"] for one in metrics["rounds"] for part in one["scores"].values()]
 
 
+def test_a_job_without_a_name_has_that_of_its_run_folder(frame, capsys):
+    train({"config": CONFIG}, dataset=frame, output="out/by size")
+    assert "\nby-size: cache written" in capsys.readouterr().out
+
+
 def test_a_frame_trains_as_its_file_does(workplace, frame):
     from_file = train({**JOB, "dataset": "data.csv"}, output="file", quiet=True)
     from_frame = train({"config": CONFIG}, dataset=frame, output="frame", quiet=True)

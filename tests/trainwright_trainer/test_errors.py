@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from trainwright_api.problems import Mistakes
+from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.errors import EnvironmentFailure, ExitCode, Outcome, StoppedRun, WorkerCrash
 
 
@@ -68,3 +68,11 @@ def test_a_bug_brings_its_traceback():
     assert isinstance(found, WorkerCrash)
     assert str(found) == "ZeroDivisionError: division by zero"
     assert "raise error" in found.__notes__[0]
+
+
+def test_a_notebook_shows_a_message_without_a_traceback():
+    """IPython prints these lines. It prints the traceback of an exception that has no such method."""
+    both = Mistakes([Problem("seed", "is 1"), Problem("output", "is missing")])
+    assert both._render_traceback_() == ["Mistakes: 2 mistakes", "  seed    is 1", "  output  is missing"]
+    assert EnvironmentFailure("the disk is full")._render_traceback_() == ["EnvironmentFailure: the disk is full"]
+    assert not hasattr(WorkerCrash("a bug"), "_render_traceback_")

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from trainwright_api.checks import load as checks
@@ -238,7 +238,7 @@ def _run(
 
     job, own = _without_table(job)
     given = own if dataset is None else dataset
-    path, text = _file(job)
+    path, text = _file(job, _name(output) if task == "train" else "")
     with path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
         options = replace(
@@ -268,12 +268,20 @@ def _without_table(job: Job) -> tuple[Job, Any]:
     return rest if spec is job else {**job, "spec": rest}, table
 
 
-def _file(job: Job) -> tuple[Path, str | None]:
-    """The path of the job's file, and None; or a name for messages, and the text of a job that is in no file."""
+def _name(output: str | Path | None) -> str:
+    """The name of a run folder, or "" without one."""
+    return "" if output is None else PurePath(str(output)).name
+
+
+def _file(job: Job, name: str = "") -> tuple[Path, str | None]:
+    """The path of the job's file, and None; or a name for messages, and the text of a job that is in no file.
+
+    `name`: that of a job without one, which is in no file.
+    """
     if isinstance(job, TrainingJob):
         return Path("job.json"), json.dumps(canonical(job))
     if isinstance(job, Mapping):
-        return Path("job.json"), _json(job)
+        return Path(f"{name or 'job'}.json"), _json(job)
     if is_in_memory(job):
         raise Mistakes.one("", f"expected a job's file or its keys and values, found a {type(job).__name__}")
     return Path(job), None

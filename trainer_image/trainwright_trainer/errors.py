@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Literal, get_args
 
 from trainwright_api import problems
-from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.problems import Mistakes, OneLine, Problem
 
 
 class ExitCode(IntEnum):
@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     STOPPED = 75
 
 
-class EnvironmentFailure(Exception):
+class EnvironmentFailure(OneLine):
     """A fault of the machine: a full disk, a read-only folder, no memory. Prints one line; exit code 3."""
 
 
@@ -43,11 +43,11 @@ class LostRank(EnvironmentFailure):
     """Another process of the training is gone, and has reported no failure."""
 
 
-class AlreadyDone(Exception):
+class AlreadyDone(OneLine):
     """A resumed run has nothing left to train. Prints one line; exit code 0."""
 
 
-class StoppedRun(Exception):
+class StoppedRun(OneLine):
     """The run stopped on request and wrote its checkpoint. Prints one line with the resume command; exit code 75."""
 
 
@@ -55,7 +55,7 @@ class WorkerCrash(Exception):
     """A bug of trainwright in a worker. The traceback of the worker is attached as a note."""
 
 
-class FunctionFailed(Exception):
+class FunctionFailed(OneLine):
     """A user's own train function raised, more often than its retries allow. Prints one line; exit code 1."""
 
 

@@ -142,6 +142,7 @@ def _renamed() -> Iterator[tuple[str, str]]:
     yield from ((f"encoder: {old} of an image, with old fields", f"`{new}`") for old, new in features.LEGACY.items())
     yield "combiner.bn_virtual_divider", "`combiner.bn_virtual_bs`: batch size / divider"
     yield "hyperopt.sampler", "`hyperopt.search_alg` and `hyperopt.executor`"
+    yield "hyperopt.scheduler", "`hyperopt.executor.scheduler`"
     yield "hyperopt.parameters.training.NAME", "`hyperopt.parameters.trainer.NAME`"
     yield "backend: WORD", "`backend: {type: WORD}`"
     yield f"{', '.join(backend.DEEPSPEED)} beside the type", "the field in `backend.trainer.strategy`"

@@ -13,7 +13,7 @@ _OLD_EXECUTORS = ("serial", "parallel", "fiber")
 
 
 def upgrade_hyperopt(draft: Draft) -> None:
-    """`training.…` as the name of a parameter, executors before Ray, and the sampler."""
+    """`training.…` as the name of a parameter, executors before Ray, the scheduler, and the sampler."""
     if draft.get(HYPEROPT) == {}:
         draft.drop(HYPEROPT, " is dropped: it is empty")
     for name in list(draft.section((*HYPEROPT, "parameters"))):
@@ -23,6 +23,8 @@ def upgrade_hyperopt(draft: Draft) -> None:
     if word in _OLD_EXECUTORS:
         draft.replace((*_EXECUTOR, "type"), "ray", f": {word} is read as ray")
     _move_search(draft, (*_EXECUTOR, "search_alg"))
+    # Ludwig's own benchmarks for 0.5 to 0.7 have it there.
+    draft.move((*HYPEROPT, "scheduler"), (*_EXECUTOR, "scheduler"))
     _upgrade_sampler(draft)
 
 

@@ -442,6 +442,16 @@ HYPEROPT: dict[str, Case] = {
             "config.hyperopt.executor.search_alg is read as config.hyperopt.search_alg",
         ),
     ),
+    "scheduler": (
+        {"hyperopt": {"parameters": _SPACE, "scheduler": {"type": "async_hyperband", "reduction_factor": 2}}},
+        {
+            "hyperopt": {
+                "parameters": _SPACE,
+                "executor": {"scheduler": {"type": "async_hyperband", "reduction_factor": 2}},
+            }
+        },
+        ("config.hyperopt.scheduler is read as config.hyperopt.executor.scheduler",),
+    ),
     "sampler": (
         {
             "hyperopt": {
