@@ -42,6 +42,19 @@ def test_objects_for_programs(stream):
     assert last["event"] == "ended"
 
 
+def test_a_line_goes_through_a_live_display(stream, monkeypatch, started):
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    console = Console(stream)
+    console.log("reading")
+    console.on_event(started())
+    console.log("baselines took 2 s")
+    console.close()
+    assert stream.getvalue().startswith("reading\n")
+    assert "in allbaselines" not in stream.getvalue()
+    assert "baselines took 2 s\n" in stream.getvalue()
+
+
 def test_nothing_where_it_is_quiet(stream):
     console = Console(stream, quiet=True)
     console.log("one")

@@ -163,7 +163,18 @@ def test_nothing_is_drawn_after_the_close(clock: Any, started: Build, stepped: B
     assert text(there) == before
 
 
-def test_the_end_leaves_a_whole_bar_and_its_lines(
+def test_a_line_is_printed_above_the_bar(clock: Any, started: Build) -> None:
+    there = console(color_system=None)
+    progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
+    progress.on_event(started())
+    progress.show("baselines took 2 s")
+    before, after = text(there).split("baselines took 2 s")
+    assert before.endswith("\x1b[2K")
+    assert after.startswith("\nepoch  1/20")
+    progress.close()
+
+
+def test_the_end_erases_the_bar_and_leaves_its_lines(
     clock: Any, started: Build, stepped: Build, evaluated: Build, ended: Ended
 ) -> None:
     there = console(color_system=None)
@@ -172,7 +183,7 @@ def test_the_end_leaves_a_whole_bar_and_its_lines(
     progress.on_event(stepped(0, 235_712))
     progress.on_event(evaluated(0, 0.44, 0.73))
     progress.on_event(ended)
-    assert "100 %" in text(there)
+    assert text(there).rpartition("in all")[2].startswith("\n\x1b[?25h\r\x1b[1A\x1b[2K")
     assert text(there).rstrip("\n").endswith("done in 31 s · best epoch 14 · test roc_auc 0.748")
 
 

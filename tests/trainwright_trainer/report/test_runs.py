@@ -92,6 +92,15 @@ def test_a_difference_has_its_path_and_both_values(path: tuple[Any, ...], value:
     assert differences([record(), record(resolved=changed(path, value))]) == found
 
 
+def test_a_rate_that_nothing_scales_is_one_line() -> None:
+    def run(rate: float, scaled: float) -> Any:
+        other = changed(("config", "trainer", "learning_rate"), rate)
+        return record(resolved=other | {"batching": {"learning_rate": scaled}})
+
+    assert differences([run(0.1, 0.1), run(0.2, 0.2)]) == {"config.trainer.learning_rate": ["0.1", "0.2"]}
+    assert "batching.learning_rate" in differences([run(0.1, 0.2), run(0.2, 0.4)])
+
+
 def test_the_recipe_is_one_line_beside_what_it_has_chosen() -> None:
     chosen = changed(("config", "trainer", "epochs"), 100) | {"recipe": {"trainer": {"epochs": 100}, "tolerance": 0.1}}
     found = differences([record(resolved={**RESOLVED, "recipe": None}), record(resolved=chosen)])

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from trainwright_trainer.callbacks import is_live, listener_for
-from trainwright_trainer.callbacks.events import Event, Listener
+from trainwright_trainer.callbacks.events import Event, Listener, LiveDisplay
 
 
 class Console:
@@ -40,6 +40,9 @@ class Console:
     def log(self, *lines: str) -> None:
         """Print lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
         for line in () if self._quiet else lines:
+            if isinstance(self._listener, LiveDisplay):
+                self._listener.show(line)
+                continue
             written = json.dumps({"event": "notice", "line": line}) if self._json else line
             # One write for each line, because notices may come from two threads.
             self._stream.write(f"{written}\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 # {"combined": {"loss": …}, "<output feature>": {"loss": …, "roc_auc": …}}
 Scores = Mapping[str, Mapping[str, float]]
@@ -170,3 +170,10 @@ class Listener(Protocol):
     def on_event(self, event: Event) -> None: ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class LiveDisplay(Listener, Protocol):
+    """A listener that redraws lines of its stream. Others print their lines through it."""
+
+    def show(self, line: str) -> None: ...

@@ -1,4 +1,4 @@
-"""The live display in a terminal: two header lines and a line for each finished round, which stay, and a bar."""
+"""The live display in a terminal: a header and a line for each finished round, which stay, above a bar."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ class TerminalProgress:
         elif isinstance(event, Ended):
             self.close()
             for line in event.lines:
-                for part in self._broken(line):
-                    self._print(Text(part))
+                self.show(line)
         elif (shown := self._function.of(event)) is not None:
             self._print(Text(shown))
 
@@ -78,6 +77,11 @@ class TerminalProgress:
         if live is not None:
             live.stop()
 
+    def show(self, line: str) -> None:
+        """Print a line above the bar, from any thread."""
+        for part in self._broken(line):
+            self._print(Text(part))
+
     def _start(self, event: Started) -> None:
         now = self._clock()
         self._epochs = event.epochs
@@ -85,7 +89,7 @@ class TerminalProgress:
         self._readings = Readings(event)
         for line in self._header(event):
             self._print(line)
-        self._live = Live(console=self._console, auto_refresh=False, vertical_overflow="crop")
+        self._live = Live(console=self._console, auto_refresh=False, vertical_overflow="crop", transient=True)
         self._step = Stepped(event.epoch, event.step, 0, max(1, event.split_rows.get("train", 1)), event.learning_rate)
         self._live.start()
         self._draw(now)

@@ -106,7 +106,13 @@ def _chart(name: str, lines: Mapping[str, list[tuple[float, float]]], drawn: Seq
     first = next((label for label, points in known.items() if points[-1][1] == best), None)
     caption = "" if best is None or first is None else f"Best in the last round: {first}, {formats.score(best)}."
     styles = {label: drawn.index(label) for label in known}
-    return figure(formats.shorten(name, 60), overlay.figure(f"{name} by epoch", metric, known, styles), caption)
+    return figure(_words(name), overlay.figure(f"{name} by epoch", metric, known, styles), caption)
+
+
+def _words(name: str) -> str:
+    """The output and the metric of a chart, which may be broken between the two."""
+    output, _, metric = formats.shorten(name, 60).rpartition(".")
+    return f"{metric} of all outputs together" if output == "combined" else f"{output}: {metric}"
 
 
 def _differences(runs: Sequence[RunRecord]) -> Markup:

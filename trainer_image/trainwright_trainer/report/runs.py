@@ -96,6 +96,8 @@ def differences(runs: Sequence[RunRecord]) -> dict[str, list[str]]:
     paths = dict.fromkeys(path for one in each for path in one)
     rows = {path: [one.get(path, formats.NOTHING) for one in each] for path in paths}
     differing = {path: texts for path, texts in rows.items() if len(set(texts)) > 1}
+    if differing.get("batching.learning_rate") == differing.get("config.trainer.learning_rate"):
+        differing.pop("batching.learning_rate", None)  # nothing has scaled the rates
     partial = {path.removesuffix(".type") for path in differing if path.endswith(".type")}
     return {
         path.removesuffix(".type") if path.endswith("].type") else path: texts
