@@ -162,7 +162,7 @@ def _problems(config: Config, search: HyperoptConfig, name: str, value: Any, pro
 def _line(config: Config, name: str, value: Any, problem: Problem) -> str:
     """The line about a value. The path of the problem is named if it is not the parameter's own."""
     own = dotted(("config", *location_of(config, name)))
-    if problem.message.startswith("unknown: "):
+    if problem.message.startswith("unknown: ") and own.startswith(problem.path):
         return f"unknown path: {problem.message.removeprefix('unknown: ')}"
     where = "" if problem.path == own else f"{problem.path}: "
     return f"the value {shown(value)}: {where}{problem.message}"

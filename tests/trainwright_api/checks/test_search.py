@@ -56,7 +56,10 @@ PARAMETERS = {
     "a bound": ({"trainer.batch_size": {"space": "randint", "lower": 0, "upper": 9}}, "the value 0: "),
     "no whole number": ({"trainer.epochs": {"space": "uniform", "lower": 1.5, "upper": 2.5}}, "the value 1.5: "),
     "not built": ({"trainer.optimizer.type": choice("adam", "lamb")}, "the value lamb: not built yet: lamb"),
-    "a wrong part": ({".": choice({"trainer": {"epoch": 1}})}, "unknown path: did you mean 'epochs'?"),
+    "a wrong part": (
+        {".": choice({"trainer": {"epoch": 1}})},
+        'the value {"trainer": {"epoch": 1}}: config.trainer.epoch: unknown: did you mean',
+    ),
     "no part": ({".": choice(3)}, "3: expected a part of the config, as keys and values"),
 }
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from trainwright_trainer.search import words
-from trainwright_trainer.search.displays import JsonTrials, LiveTrials, PlainTrials, display_for, picture
+from trainwright_trainer.search.displays import JsonTrials, LiveTrials, PlainTrials, display_for
 from trainwright_trainer.search.trials import Origin
 from trainwright_trainer.search.words import SearchPlan
 
@@ -88,18 +88,6 @@ def test_json_has_an_object_for_each_event(plan, log):
     assert found[-1]["line"] == "column 'x' is missing"
     assert found[-1]["best"] == {"trial": "0001", "score": 0.75}
     assert (found[-1]["ended"], found[-1]["total"]) == (2, 4)
-
-
-def test_the_table_shows_running_trials_first_and_marks_the_best(plan, log):
-    played(PlainTrials(plan, io.StringIO()), log)
-    console = Console(file=io.StringIO(), width=100, markup=False)
-    console.print(picture(plan, log.trials, 10.0))
-    head, *rows, last = console.file.getvalue().splitlines()
-    assert head.split() == ["trial", "state", "epoch", "roc_auc", "rate", "kind"]
-    assert [row.split()[:2] for row in rows] == [["0003", "running"], ["0001", "done"], ["0002", "failed"]]
-    assert "0.7500 (best)" in rows[1]
-    assert "a [b]" in rows[1]
-    assert last.startswith("2/4 trials · 10 s · 0:00:10 left")
 
 
 def test_the_live_table_is_drawn_and_closed(plan, log):

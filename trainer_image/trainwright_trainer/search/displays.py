@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, TextIO
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
-from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.json_lines import nan_to_none
 from trainwright_trainer.callbacks.plain_lines import LineStream
 from trainwright_trainer.search import words
 from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.table import picture
 from trainwright_trainer.search.trials import Trial, ended, ranked
 from trainwright_trainer.search.words import SearchPlan
 
-MOST_ROWS = 15
 EVERY_SECONDS = 0.5
-_COLOURS = {"running": "cyan", "failed": "red", "stopped": "yellow", "replaced": "yellow", "done": "green"}
 
 
 class Display(Protocol):
@@ -114,28 +110,9 @@ class LiveTrials:
 
     def _draw(self, log: SearchLog) -> None:
         if self._live is not None:
-            self._live.update(picture(self._plan, log.trials, log.seconds), refresh=True)
+            width = self._live.console.width
+            self._live.update(picture(self._plan, log.trials, log.seconds, width), refresh=True)
         self._next = self._clock() + EVERY_SECONDS
-
-
-def picture(plan: SearchPlan, trials: Sequence[Trial], seconds: float) -> Group:
-    """The table, and below it the counts and the time left."""
-    best = ranked(trials, plan.objective)
-    running = [trial for trial in trials if trial.state == "running"]
-    first = [*running, *(trial for trial in best if trial not in running)]
-    rows = [*first, *(trial for trial in trials if trial not in first)]
-    table = Table("trial", "state", "epoch", plan.objective.metric, *plan.parameters, box=None, pad_edge=False)
-    for trial in rows[:MOST_ROWS]:
-        last = trial.scores[-1] if trial.scores else None
-        mark = " (best)" if best and trial.id == best[0].id else ""
-        cells = [words.value(item) for item in trial.values.values()]
-        state = Text(trial.state, _COLOURS[trial.state])
-        epoch = "" if last is None else str(last.epoch + 1)
-        table.add_row(trial.id, state, epoch, formats.score(trial.score) + mark, *map(Text, cells))
-    total = f"/{plan.total}" if plan.total else ""
-    more = f" · {formats.counted(len(rows) - MOST_ROWS, 'more trial')}" if len(rows) > MOST_ROWS else ""
-    left = f"{formats.clock(plan.left(trials, seconds))} left"
-    return Group(table, Text(f"{ended(trials)}{total} trials · {formats.duration(seconds)} · {left}{more}", "dim"))
 
 
 def display_for(plan: SearchPlan, stream: TextIO, *, as_json: bool, quiet: bool) -> Display:

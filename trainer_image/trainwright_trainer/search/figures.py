@@ -15,7 +15,7 @@ from trainwright_trainer.search import words
 from trainwright_trainer.search.objective import Objective
 from trainwright_trainer.search.trials import Trial
 
-_WIDE = Box(width=680, height=280, left=60, right=70)
+_BOX = Box(width=460, height=240, left=46, right=40)
 _AXIS, _TOP, _BOTTOM, _EDGE = 150.0, 40.0, 250.0, 75.0
 MAX_CHARACTERS = 23
 LABELLED = 5
@@ -36,17 +36,17 @@ def over_time(trials: Sequence[Trial], objective: Objective) -> Markup:
     """The score of each trial over the time of its last round, and the best score so far as a line."""
     known = sorted((trial.last[1], trial.score) for trial in trials if math.isfinite(trial.score))
     drawn = shown_scores([score for _, score in known], objective)
-    x, y = fitted([at for at, _ in known], *_WIDE.x, log=False), fitted(drawn, *_WIDE.y)
+    x, y = fitted([at for at, _ in known], *_BOX.x, log=False), fitted(drawn, *_BOX.y)
     best, steps = drawn[0], [(x(known[0][0]), y(drawn[0]))]
     for (at, _), score in zip(known, drawn, strict=True):
         steps.append((x(at), y(best)))
         best = min(best, score, key=objective.key)
         steps.append((x(at), y(best)))
-    frame = axes(_WIDE, x, y, "seconds since the search began", objective.metric)
+    frame = axes(_BOX, x, y, "seconds since the search began", objective.metric)
     points = [(x(at), y(score)) for (at, _), score in zip(known, drawn, strict=True)]
     return drawing(
-        _WIDE.width,
-        _WIDE.height,
+        _BOX.width,
+        _BOX.height,
         "Trials over time",
         frame,
         path(steps, "line other"),
@@ -75,39 +75,40 @@ def parallel(
     others = [path(points, "line other") for name, points in lines.items() if name not in front]
     ends = [(score(tick), score.label(tick)) for tick in score.ticks()]
     columns = [*zip(at[:-1], names, [ticks for _, ticks in scales], strict=True), (at[-1], objective.metric, ends)]
-    labels = [_column(where, name, ticks) for where, name, ticks in columns]
+    heads = words.short_names(names)
+    labels = [_column(where, heads.get(name, name), ticks) for where, name, ticks in columns]
     coloured = [path(lines[name], "line validation") for name in front]
     return drawing(at[-1] + _EDGE, _BOTTOM + 20, "Parallel coordinates", *others, *coloured, *labels, wide=True)
 
 
 def bars(shares: Mapping[str, float]) -> Markup:
-    """One bar for each parameter."""
+    """One bar for each parameter, below its name."""
     rows = []
     for position, (name, share) in enumerate(shares.items()):
-        y = 22.0 * position
-        label = text(0, y + 13, formats.shorten(name, 42), "tick ink")
-        bar = element("rect", x=270, y=y + 3, width=max(1.0, 330 * share), height=13, class_="bar")
-        rows.append(join(label, bar, text(276 + 330 * share, y + 13, formats.percent(share), "tick")))
-    return drawing(680, 22.0 * len(shares), "Importance of the parameters", *rows)
+        y = 36.0 * position
+        label = text(0, y + 11, formats.shorten(name, 70), "tick ink")
+        bar = element("rect", x=0, y=y + 16, width=max(1.0, 400 * share), height=11, class_="bar")
+        rows.append(join(label, bar, text(6 + 400 * share, y + 25, formats.percent(share), "tick")))
+    return drawing(_BOX.width, 36.0 * len(shares), "Importance of the parameters", *rows)
 
 
 def curves(found: Mapping[str, Points], objective: Objective) -> Markup:
     """The metric by epoch of each of the best trials; the best one, the first, is in colour."""
     points = [point for one in found.values() for point in one]
-    x = Scale(min(at for at, _ in points), max(2.0, *(at for at, _ in points)), *_WIDE.x)
+    x = Scale(min(at for at, _ in points), max(2.0, *(at for at, _ in points)), *_BOX.x)
     shown = dict(zip((v for _, v in points), shown_scores([v for _, v in points], objective), strict=True))
-    y = fitted(list(shown.values()), *_WIDE.y)
+    y = fitted(list(shown.values()), *_BOX.y)
     drawn = {name: [(x(at), y(shown[value])) for at, value in one] for name, one in found.items()}
     first = next(iter(drawn))
     lines = [path(one, "line validation" if name == first else "line other") for name, one in reversed(drawn.items())]
-    bottom, top = _WIDE.y
+    bottom, top = _BOX.y
     ends = dict(list(drawn.items())[:LABELLED])
     places = apart([one[-1][1] for one in ends.values()], 11, top, bottom)
     named = zip(ends.items(), places, strict=True)
     labels = [text(one[-1][0] + 6, place + 3.5, name, "tick") for (name, one), place in named]
-    frame = axes(_WIDE, x, y, "epoch", objective.metric, whole_steps(x.low, x.high, 8))
+    frame = axes(_BOX, x, y, "epoch", objective.metric, whole_steps(x.low, x.high, 8))
     marks = [dots(one, "dot validation") for one in drawn.values() if len(one) == 1]
-    return drawing(_WIDE.width, _WIDE.height, "Learning curves of the best trials", frame, *lines, *marks, *labels)
+    return drawing(_BOX.width, _BOX.height, "Learning curves of the best trials", frame, *lines, *marks, *labels)
 
 
 Place = Callable[[Any], float]
@@ -136,7 +137,7 @@ def _scale(values: Sequence[Any], *, log: bool) -> tuple[Place, Ticks]:
 def _column(at: float, name: str, ticks: Ticks) -> Markup:
     head = name if len(name) <= MAX_CHARACTERS else f"…{name[-MAX_CHARACTERS + 1 :]}"
     marks = [
-        join(line(at - 3, y, at + 3, y, "axis"), text(at + 6, y + 3.5, formats.shorten(label, 14), "tick"))
+        join(line(at - 3, y, at + 3, y, "axis"), text(at + 6, y + 3.5, formats.shorten(label, 14), "tick halo"))
         for y, label in ticks
     ]
     return join(line(at, _TOP, at, _BOTTOM, "axis"), text(at, 16, head, "name middle"), *marks)

@@ -19,6 +19,8 @@ from trainwright_trainer.search.trials import Trial, ranked
 
 BEST = 10
 MOST_ROWS = 200
+SHORT_STATE = 32
+"""Longer ones, as the line of a failure, are broken in the table."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def render(data: SearchReport) -> str:
             "Parallel coordinates",
             figures.parallel(data.trials, data.objective, order[: _coloured(len(order))], data.logarithmic),
             "A line is a trial, from its values to its score. "
-            f"{formats.counted(_coloured(len(order)), 'best trial').capitalize()} in colour.",
+            f"{_the_best(_coloured(len(order)))} in colour.",
         ),
         _importance(data),
         _curves(data),
@@ -66,6 +68,10 @@ def render(data: SearchReport) -> str:
 def _coloured(trials: int) -> int:
     """The number of lines in colour: a third of the trials, at most ten."""
     return max(1, min(BEST, trials // 3))
+
+
+def _the_best(count: int) -> str:
+    return "The best trial is" if count == 1 else f"The {formats.count(count)} best trials are"
 
 
 def _head(data: SearchReport, order: Sequence[Trial]) -> Markup:
@@ -134,7 +140,7 @@ def _table(data: SearchReport, order: Sequence[Trial]) -> Markup:
     left = len(rows) - len(body)
     more = f" {formats.counted(left, 'more trial')}: see hyperopt.json." if left > 0 else ""
     caption = element("caption", f"The best trial first. Each is a run in trials/.{more}")
-    table = element("table", caption, element("thead", head), element("tbody", *body), class_="scores")
+    table = element("table", caption, element("thead", head), element("tbody", *body), class_="ranks")
     room = element("div", table, class_="scroller", tabindex=0, role="region", aria_label="Trials")
     return element("section", element("h2", "Trials"), room)
 
@@ -143,8 +149,14 @@ def _row(trial: Trial, names: Sequence[str]) -> Markup:
     state = trial.end.line if trial.end is not None and trial.end.line else trial.state
     state += f", from trial {trial.origin.trial}" if trial.origin is not None else ""
     values: list[Any] = [words.value(trial.values.get(name)) for name in names]
-    cells = [formats.score(trial.score), state, *values]
-    return element("tr", element("th", trial.id, scope="row"), *(element("td", cell) for cell in cells))
+    style = "white-space:normal;min-width:20rem;text-align:left" if len(state) > SHORT_STATE else None
+    return element(
+        "tr",
+        element("th", trial.id, scope="row"),
+        element("td", formats.score(trial.score)),
+        element("td", state, style=style),
+        *(element("td", cell) for cell in values),
+    )
 
 
 def _figure_section(title: str, chart: Markup, caption: str) -> Markup:

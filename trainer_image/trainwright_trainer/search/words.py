@@ -43,6 +43,20 @@ class SearchPlan:
         return max(0.0, min(pace, math.inf if self.budget is None else self.budget - seconds))
 
 
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """The end of each parameter's path that no other one has: `learning_rate` for `trainer.learning_rate`."""
+    return {name: next(end for end in _ends(name) if end == name or _is_unique(end, names)) for name in names}
+
+
+def _ends(name: str) -> Sequence[str]:
+    parts = [part for part in name.split(".") if part]
+    return [*(".".join(parts[-count:]) for count in range(1, len(parts))), name]
+
+
+def _is_unique(end: str, names: Sequence[str]) -> bool:
+    return sum(f".{name}".endswith(f".{end}") for name in names) == 1
+
+
 def value(item: Any) -> str:
     """A value of a parameter in a few letters."""
     if isinstance(item, float):
