@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainwright_api.config.hyperopt.scheduler import PopulationBasedScheduler
 from trainwright_api.problems import Problem
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.job import TrainingJobSpec
@@ -36,6 +37,7 @@ def trial_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
             if getattr(executor, name) != default:
                 line = f"a trial of {workers_per_trial(spec)} workers has {_TRAINER}.resources_per_worker: remove it"
                 yield Problem(f"{_EXECUTOR}.{name}", line)
-        if executor.scheduler.pauses:
+        # A population has its own limit of trials that run. That of the other schedulers is the CPUs of a trial.
+        if executor.scheduler.pauses and not isinstance(executor.scheduler, PopulationBasedScheduler):
             line = f"{executor.scheduler.type} pauses trials: a trial of {workers_per_trial(spec)} workers has"
-            yield Problem(f"{_EXECUTOR}.scheduler.type", f"{line} a scheduler that only stops them, as asha")
+            yield Problem(f"{_EXECUTOR}.scheduler.type", f"{line} asha, median_stopping_rule, pbt or fifo")

@@ -19,7 +19,8 @@ GANG = {"num_workers": 2}
 
 
 def job(backend: Any, scheduler: str = "fifo", **executor: Any) -> dict[str, Any]:
-    search = {"parameters": RATE, "executor": {"num_samples": 2, "scheduler": {"type": scheduler}, **executor}}
+    more = {"hyperparam_mutations": RATE} if scheduler == "pbt" else {}
+    search = {"parameters": RATE, "executor": {"num_samples": 2, "scheduler": {"type": scheduler, **more}, **executor}}
     spec = {
         "task": "hyperopt",
         "dataset": "s3://bucket/x.csv",
@@ -49,6 +50,7 @@ def lines(backend: Any, **more: Any) -> list[str]:
         ({"type": "ray", "trainer": {**GANG, "resources_per_worker": {"GPU": 1}, "strategy": "fsdp"}}, {}),
         ({"type": "ray", "trainer": GANG}, {"scheduler": "asha"}),
         ({"type": "ray"}, {"scheduler": "hyperband"}),
+        ({"type": "ray", "trainer": GANG}, {"scheduler": "pbt"}),
     ],
 )
 def test_trials_that_run(backend: Any, more: Any) -> None:
@@ -96,8 +98,8 @@ def test_trials_that_run(backend: Any, more: Any) -> None:
         (
             {"type": "ray", "trainer": GANG},
             {"scheduler": "hyperband"},
-            "config.hyperopt.executor.scheduler.type: hyperband pauses trials: a trial of 2 workers has a scheduler "
-            "that only stops them, as asha",
+            "config.hyperopt.executor.scheduler.type: hyperband pauses trials: a trial of 2 workers has asha, "
+            "median_stopping_rule, pbt or fifo",
         ),
     ],
 )

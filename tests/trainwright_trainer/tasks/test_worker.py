@@ -5,7 +5,7 @@ from unittest.mock import Mock, patch
 
 import pytest
 
-from trainwright_trainer.callbacks.events import Ended, Stepped
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Stepped
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import PeerLost
 from trainwright_trainer.tasks import worker
@@ -18,6 +18,9 @@ class Link:
 
     def send(self, kind, content):
         self.sent.append((kind, content))
+
+    def settle(self):
+        self.sent.append(("settle", None))
 
     def ended(self):
         return False
@@ -35,6 +38,12 @@ def test_steps_are_reported_now_and_then_and_everything_else_at_once():
     for event in (step(1), step(2), step(3), step(4), ended):
         console.on_event(event)
     assert [content for _, content in channel.sent] == [step(1), step(3), ended]
+
+
+def test_the_scores_of_a_round_may_stop_the_run():
+    channel, scores = Link(), Evaluated(0, 5, 1.0, 5.0, 0.1, {}, best=True)
+    RemoteConsole(channel).on_event(scores)
+    assert channel.sent == [("event", scores), ("settle", None)]
 
 
 def test_notices_are_reported_once_with_their_source():

@@ -25,6 +25,9 @@ Handler = Callable[[int, FrameType | None], object]
 class StopRequest:
     """A flag that the loop reads before every step. `reason` names the source. For the main thread only."""
 
+    decides = False
+    """True if a request may follow from the scores of a round. A gang then waits for it after each round."""
+
     def __init__(self) -> None:
         self.reason: str | None = None
         self._at_once: str | None = None

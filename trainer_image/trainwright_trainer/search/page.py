@@ -53,8 +53,7 @@ def render(data: SearchReport) -> str:
         _figure_section(
             "Parallel coordinates",
             figures.parallel(data.trials, data.objective, order[: _coloured(len(order))], data.logarithmic),
-            "A line is a trial, from its values to its score. "
-            f"{_the_best(_coloured(len(order)))} in colour.",
+            f"A line is a trial, from its values to its score. {_the_best(_coloured(len(order)))} in colour.",
         ),
         _importance(data),
         _curves(data),

@@ -72,6 +72,7 @@ class TrialSetting:
 class TrialStop(StopRequest):
     """The stop request of a trial. Its process is one of Ray's, so a request sends no signal: the loop reads it."""
 
+    decides = True
     news: str | None = None
     """The request of the driver, if it was one."""
 

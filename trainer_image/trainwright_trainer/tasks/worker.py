@@ -16,7 +16,7 @@ from pathlib import Path
 from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.backends.ray.messages import Channel
 from trainwright_trainer.callbacks.console import notice_lines
-from trainwright_trainer.callbacks.events import Event, Stepped
+from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.process_group import raising_peer_lost
@@ -154,6 +154,8 @@ class RemoteConsole:
                 return
             self._next = now + EVERY_SECONDS
         self._channel.send("event", event)
+        if isinstance(event, Evaluated):
+            self._channel.settle()
 
     def close(self) -> None:
         """Does nothing. The driver closes the real console."""

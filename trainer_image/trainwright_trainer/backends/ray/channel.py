@@ -21,7 +21,7 @@ class RayChannel:
 
     def __init__(self, mailbox: ActorHandle[Any]) -> None:
         self._mailbox = mailbox
-        self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[Message | threading.Event | None] = queue.SimpleQueue()
         self._control_state = self._post([])
         self._saves_before = self._control_state.saves
         self._thread = threading.Thread(target=self._carry, name="messages", daemon=True)
@@ -42,6 +42,16 @@ class RayChannel:
     def saves(self) -> int:
         return self._control_state.saves - self._saves_before
 
+    def settle(self) -> None:
+        if not self._control_state.decides:
+            return
+        posted = threading.Event()
+        self._messages.put(posted)
+        while not posted.wait(EVERY_SECONDS) and self._thread.is_alive():
+            pass
+        self.ask("settle", None)
+        self._control_state = self._post([])
+
     def look_for_stop(self) -> str | None:
         return self._post([]).stop
 
@@ -57,8 +67,10 @@ class RayChannel:
         try:
             open_still = True
             while open_still:
-                messages, open_still = self._waiting()
+                messages, posted, open_still = self._waiting()
                 self._control_state = self._post(messages)
+                if posted is not None:
+                    posted.set()
         except RayError:
             return
 
@@ -67,14 +79,16 @@ class RayChannel:
         control_state: ControlState = ray.get(post.remote(messages))
         return control_state
 
-    def _waiting(self) -> tuple[list[Message], bool]:
-        """The messages to send, after at most one second, and True if more may come."""
+    def _waiting(self) -> tuple[list[Message], threading.Event | None, bool]:
+        """The messages to send, after at most one second, who waits for them, and True if more may come."""
         messages: list[Message] = []
         try:
             message = self._messages.get(timeout=EVERY_SECONDS)
             while message is not None:
+                if isinstance(message, threading.Event):
+                    return messages, message, True
                 messages.append(message)
                 message = self._messages.get_nowait()
         except queue.Empty:
-            return messages, True
-        return messages, False
+            return messages, None, True
+        return messages, None, False

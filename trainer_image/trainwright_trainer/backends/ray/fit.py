@@ -50,7 +50,7 @@ def on_workers(
 
     Raises `EnvironmentFailure` if workers are lost more often than the retries allow.
     """
-    mailbox = actor_here(Mailbox)
+    mailbox = actor_here(Mailbox, stop.decides)
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
         fitting = Fitting(
             _trainer(
@@ -146,17 +146,28 @@ def _handle_messages(
     """Handle messages until the workers are done, or until `_EXIT_SECONDS` after the first message of an end."""
     asked, ended_at = False, float("inf")
     nodes = Nodes()
+
+    def tell_stop() -> None:
+        nonlocal asked
+        if stop.reason is not None and not asked:
+            ray.get(mailbox.stop.remote(stop.reason))
+            asked = True
+
+    def answered(message: Message) -> Any:
+        """The reply. A stop that follows from the message is in the mailbox before the worker has the reply."""
+        found = answer(message)
+        tell_stop()
+        return found
+
     while fitting.goes_on and time.monotonic() < ended_at + _EXIT_SECONDS:
-        if deliver(mailbox, answer):
+        if deliver(mailbox, answered):
             ended_at = min(ended_at, time.monotonic())
         draining = nodes.newly_draining(time.monotonic())
         if nodes.here in draining:
             stop.ask(STOP_REASON_OF_DRAIN)
         elif draining:
             ray.get(mailbox.save.remote())
-        if stop.reason is not None and not asked:
-            ray.get(mailbox.stop.remote(stop.reason))
-            asked = True
+        tell_stop()
     deliver(mailbox, answer)
 
 

@@ -19,11 +19,11 @@ POLL_TIMEOUT_SECONDS = 0.5
 class Mailbox:
     """All methods are coroutines, so that a waiting caller does not block others."""
 
-    def __init__(self) -> None:
+    def __init__(self, decides: bool = False) -> None:
         self._messages: list[Message] = []
         self._come = asyncio.Event()
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._control_state = ControlState()
+        self._control_state = ControlState(decides=decides)
         self._ended = False
 
     async def post(self, messages: Sequence[Message]) -> ControlState:

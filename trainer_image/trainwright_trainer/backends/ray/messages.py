@@ -6,7 +6,7 @@ import pickle
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-Kind = Literal["log", "event", "ready", "ended", "began", "reported", "failed"]
+Kind = Literal["log", "event", "settle", "ready", "ended", "began", "reported", "failed"]
 """The last three are those of a user's own train function."""
 
 
@@ -21,10 +21,14 @@ class Message:
 
 @dataclass(frozen=True)
 class ControlState:
-    """From the driver. `stop`: the source of a stop request. `saves`: the number of checkpoints requested so far."""
+    """From the driver. `stop`: the source of a stop request. `saves`: the number of checkpoints requested so far.
+
+    `decides`: the driver decides after each evaluation round whether training goes on.
+    """
 
     stop: str | None = None
     saves: int = 0
+    decides: bool = False
 
 
 class Channel(Protocol):
@@ -46,6 +50,10 @@ class Channel(Protocol):
     @property
     def saves(self) -> int:
         """The number of checkpoints requested since this channel was opened, as last polled."""
+        ...
+
+    def settle(self) -> None:
+        """Wait until the driver has handled all messages, and know its stop request, if it decides on each round."""
         ...
 
     def look_for_stop(self) -> str | None:

@@ -49,11 +49,11 @@ def _in_folder(folder: str, work: Callable[[], T]) -> T:
     return work()
 
 
-def actor_here(kind: type) -> ActorHandle[Any]:
+def actor_here(kind: type, *arguments: Any) -> ActorHandle[Any]:
     """A new actor of this class on the node of this process. It takes no CPU."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
-    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(kind).remote()
+    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(kind).remote(*arguments)
     return handle
 
 

@@ -73,7 +73,7 @@ def resources(executor: RayExecutor, concurrent: int, *, is_alone: bool) -> dict
     """The resources of a trial. Where trials are paused they limit the number of trials: Tune's own limit also counts
     paused trials, and would add no others."""
     cpus, gpus = cpus_and_gpus(executor, is_alone=is_alone)
-    if executor.scheduler.pauses:
+    if is_alone and executor.scheduler.pauses:
         cpus = max(cpus, _there()["CPU"] / concurrent)
     # Tune takes no empty request: that of a gang's trial is one byte, which every node has.
     return {"cpu": cpus, "gpu": gpus} if cpus or gpus else {"memory": 1}
