@@ -20,15 +20,15 @@ def main() -> None:
         choices=["command_line", "tabular", "scaling", "busy", "threads", "search"],
         help="one of the benchmarks",
     )
-    parser.add_argument("--runs", type=int, default=tabular.RUNS, help="rounds of the paired runs")
+    parser.add_argument("--runs", type=int, help="rounds of the paired runs")
     options = parser.parse_args()
     benchmarks: dict[str, Callable[[], dict[str, Result]]] = {
         "command_line": command_line.run,
-        "tabular": lambda: tabular.run(options.runs),
+        "tabular": lambda: tabular.run(options.runs or tabular.RUNS),
         "scaling": lambda: scaling.run(largest=options.all),
         "busy": busy.run,
         "threads": threads.run,
-        "search": search.run,
+        "search": lambda: search.run(runs=options.runs or search.RUNS),
     }
     for name, run in benchmarks.items():
         if options.only in (None, name):

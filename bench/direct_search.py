@@ -10,7 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-os.environ |= {"RAY_ADDRESS": "local", "RAY_CHDIR_TO_TRIAL_DIR": "0", "RAY_AIR_NEW_OUTPUT": "0"}
+os.environ |= {
+    "RAY_ADDRESS": "local",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # below `uv run` Ray would start its workers with another Python
+}
 
 from ray import tune
 from ruamel.yaml import YAML

@@ -8,13 +8,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from trainwright_trainer.storage.registry import storage_at
+
 RATE = {"space": "loguniform", "lower": 0.0001, "upper": 0.1}
 DECAY = {"space": "choice", "categories": [0.0, 0.01, 0.1]}
 PARAMETERS = {"trainer.learning_rate": RATE, "trainer.optimizer.weight_decay": DECAY}
 
 
-def population(workplace: Any, concurrent: int = 1, **scheduler: Any) -> str:
-    """A job with a population of four, which is perturbed after the second of four epochs."""
+def population(
+    workplace: Any, concurrent: int = 1, members: int = 4, backend: dict[str, Any] | None = None, **scheduler: Any
+) -> str:
+    """A job with a population, which is perturbed after the second of four epochs."""
     own = {
         "type": "pbt",
         "time_attr": "training_iteration",
@@ -26,7 +32,8 @@ def population(workplace: Any, concurrent: int = 1, **scheduler: Any) -> str:
 
     def change(job: dict[str, Any]) -> None:
         job["config"]["trainer"].update(epochs=4, optimizer={"type": "adam"})
-        executor = {"num_samples": 4, "max_concurrent_trials": concurrent, "scheduler": own}
+        job["backend"] = {**job.get("backend", {}), **(backend or {})}
+        executor = {"num_samples": members, "max_concurrent_trials": concurrent, "scheduler": own}
         job["config"]["hyperopt"] = {
             "output_feature": "late",
             "metric": "loss",
@@ -71,3 +78,22 @@ def test_a_trial_begins_with_the_checkpoint_of_a_better_one_and_its_file_repeats
     assert weights(workplace.folder / "alone") == weights(run / "trials" / done[0])
     parents = {one["trial"]: one.get("parent") for one in json.loads((run / "hyperopt.json").read_text())["trials"]}
     assert parents[done[0]] == found[done[0]]["origin"]["trial"]
+
+
+GANG = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 0.5}}}
+
+
+@pytest.mark.slow
+def test_a_gang_begins_with_the_checkpoint_of_another_one_in_a_store(workplace: Any, bucket: str) -> None:
+    backend = {**GANG, "cache_dir": f"{bucket}/cache"}
+    job = population(workplace, members=2, backend=backend, quantile_fraction=0.5)
+    program(workplace, "hyperopt", job, "--output", f"{bucket}/out")
+    out = storage_at(f"{bucket}/out", None)
+    rows = json.loads(out.read("hyperopt.json"))["trials"]
+    child = next(one for one in rows if one.get("parent"))
+    assert child["state"] == "done"
+    text = out.read(f"{child['folder']}/job.yaml").decode()
+    assert f"resumeFrom: {bucket}/out/search/parents/{child['parent']}/checkpoints/" in text
+    (workplace.folder / "child.yaml").write_text(text)
+    program(workplace, "train", "child.yaml", "--output", "alone")
+    assert weights(workplace.folder / "alone") == out.read(f"{child['folder']}/model/weights.safetensors")
