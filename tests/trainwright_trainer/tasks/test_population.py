@@ -86,7 +86,7 @@ GANG = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"C
 @pytest.mark.slow
 def test_a_gang_begins_with_the_checkpoint_of_another_one_in_a_store(workplace: Any, bucket: str) -> None:
     backend = {**GANG, "cache_dir": f"{bucket}/cache"}
-    job = population(workplace, members=2, backend=backend, quantile_fraction=0.5)
+    job = population(workplace, members=2, backend=backend, quantile_fraction=0.5, synch=True)
     program(workplace, "hyperopt", job, "--output", f"{bucket}/out")
     out = storage_at(f"{bucket}/out", None)
     rows = json.loads(out.read("hyperopt.json"))["trials"]
