@@ -10,6 +10,7 @@ UV := $(shell command -v uv || echo "python3 -m uv")
 RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
 HOROVOD := .venv/.horovod
+MODIN_ENVIRONMENT := .venv-modin/.synced
 CACHE := $(or $(TRAINWRIGHT_CACHE),$(HOME)/.cache/trainwright)
 BUILDER ?= $(shell docker version >/dev/null 2>&1 && echo docker || echo buildah)
 TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -19,7 +20,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu test-modin tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -40,6 +41,7 @@ test: setup horovod browser kubernetes s3 ## lint, stale generated files, and ev
 
 test-all: setup horovod browser kubernetes kueue argocd s3 ## every test, the slow ones too; run before an issue is called resolved
 	$(RUN) pytest -n auto
+	@$(MAKE) --no-print-directory test-modin
 
 tiny-models: setup ## pretrain a small BERT, a small Llama and a ResNet on data of this machine, in build/tiny-models
 	$(RUN) python examples/docstrings/make_data.py
@@ -48,6 +50,10 @@ tiny-models: setup ## pretrain a small BERT, a small Llama and a ResNet on data 
 test-gpu: setup horovod ## the tests that need a GPU, on this machine's: every strategy, half precision, compile, pinned copies
 	@$(RUN) python -c "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'torch finds no GPU on this machine')"
 	$(RUN) pytest tests/gpu
+
+test-modin: modin ## the tests of `processor: modin`, which are skipped elsewhere, in its own environment
+	.venv-modin/bin/pytest tests/laws/test_processors.py tests/trainwright_trainer/frames \
+	  tests/trainwright_trainer/backends/ray/test_processors.py tests/trainwright_trainer/backends/ray/test_modin.py
 
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
@@ -146,14 +152,21 @@ $(HOROVOD): $(STAMP) trainer_image/build_horovod.py
 	$(UV) pip install --quiet --no-deps $$folder/*.whl
 	@touch $(HOROVOD)
 
+modin: $(MODIN_ENVIRONMENT) ## make the environment .venv-modin, with Modin and the older pandas that it needs: .venv-modin/bin/trainwright
+
+$(MODIN_ENVIRONMENT): pyproject.toml uv.lock
+	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --quiet "uv>=0.9"
+	UV_PROJECT_ENVIRONMENT=.venv-modin UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --no-default-groups --group modin-tests --extra trainer --extra modin
+	@touch $(MODIN_ENVIRONMENT)
+
 browser: ## install the browser that the report's test looks through (Debian's chromium)
 	@test -x $(CHROMIUM) || { \
 	  root=""; test "$$(id -u)" = 0 || root=sudo; \
 	  $$root apt-get update -qq && $$root apt-get install -y -qq chromium >/dev/null; }
 
-images: ## build both images with docker or buildah: make images [push] [REGISTRY=registry.example.com/ml] [TAG=1]
+images: ## build both images with docker or buildah: make images [push] [REGISTRY=registry.example.com/ml] [TAG=1] [MODIN=1]
 	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.operator -t $(call IMAGE,trainwright-operator) .
-	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.gpu -t $(call IMAGE,trainwright) .
+	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.gpu $(if $(MODIN),--build-arg MODIN=1) -t $(call IMAGE,trainwright) .
 
 push: ## push both images to REGISTRY: make push REGISTRY=registry.example.com/ml
 	@test -n "$(REGISTRY)" || { echo "set REGISTRY: make push REGISTRY=registry.example.com/ml"; exit 1; }
@@ -161,4 +174,4 @@ push: ## push both images to REGISTRY: make push REGISTRY=registry.example.com/m
 	$(BUILDER) push $(call IMAGE,trainwright)
 
 clean: ## remove what the targets made
-	rm -rf .venv build out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-modin build out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

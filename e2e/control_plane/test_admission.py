@@ -118,7 +118,7 @@ def test_kubectl_shows_the_words_of_validate(play: Callable[[Scenario], Any], sp
 
 NOT_BUILT: dict[str, Any] = {
     "config": {**JOB["spec"]["config"], "preprocessing": {"global_max_sequence_length": 9}},
-    "backend": {"type": "ray", "processor": {"type": "modin"}},
+    "backend": {"type": "ray", "trainer": {"logdir": "logs"}},
 }
 
 

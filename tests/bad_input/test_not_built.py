@@ -20,8 +20,8 @@ FILES = " (this version has files, folders, s3:// and gs://)"
     ("change", "line"),
     [
         (
-            backend(type="ray", processor={"type": "modin"}),
-            "backend.processor.type: not built yet: modin (this version has dask, pandas)",
+            backend(type="ray", trainer={"logdir": "logs"}),
+            "backend.trainer.logdir: not built yet (this version keeps logs in the run folder)",
         ),
         (backend(cache_dir="hdfs://bucket/cache"), f"backend.cache_dir: not built yet: hdfs://{FILES}"),
         (lambda job: job.update(dataset="hdfs://name/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),
@@ -48,7 +48,7 @@ def test_one_line(workplace, change, line):
 
 def test_all_at_once(workplace):
     def change(job):
-        backend(type="ray", processor={"type": "modin"}, cache_dir="hdfs://bucket")(job)
+        backend(type="ray", trainer={"logdir": "logs"}, cache_dir="hdfs://bucket")(job)
         config(preprocessing={"global_max_sequence_length": 9})(job)
 
     message = workplace.refused("train", workplace.job(change)).splitlines()

@@ -86,9 +86,20 @@ def test_the_operators_image_takes_no_extra_but_its_own() -> None:
     assert extras == {
         "Dockerfile.operator": ["operator"],
         "Dockerfile.gpu": [
-            *("trainer", "text", "image", "hyperopt", "deepspeed", "excel", "gcs", "mlflow", "horovod", "report")
+            *("trainer", "text", "image", "hyperopt", "deepspeed", "excel", "gcs", "mlflow", "horovod", "report"),
+            "modin",
         ],
     }
+
+
+def test_modin_is_installed_for_its_build_argument_alone() -> None:
+    lines = instructions("Dockerfile.gpu")
+    modin = [line for line in lines if "/requirements-modin.txt" in line and "uv pip install" in line]
+    [line] = modin
+    assert line in last_stage("Dockerfile.gpu")
+    assert 'if [ -n "$MODIN" ]; then ' in line
+    assert 'ARG MODIN=""' in last_stage("Dockerfile.gpu")
+    assert "$(if $(MODIN),--build-arg MODIN=1)" in (ROOT / "Makefile").read_text()
 
 
 def test_the_trainers_image_can_compile() -> None:

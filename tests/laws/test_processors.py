@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,22 +17,30 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests import modin_ray
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.frames.dask import DaskProcessor
+from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
 
-BLOCK = 4
-
-PROCESSORS = {
+HAS_MODIN = find_spec("modin") is not None
+"""In the environment of `make test-modin`."""
+PROCESSORS: dict[str, Processor] = {
     "pandas": PandasProcessor(2),
     "pandas, reading again": PandasProcessor(2, kept_bytes=0),
     "dask": DaskProcessor({"scheduler": "synchronous"}, tasks=2),
     "dask, nothing persisted": DaskProcessor({"scheduler": "synchronous"}, tasks=3, parallelism=3, persist=False),
     "dask, a partition for each block": DaskProcessor({"scheduler": "synchronous"}, tasks=2, parallelism=10**6),
 }
+if HAS_MODIN:
+    import ray
+
+    from trainwright_trainer.frames.modin import ModinProcessor
+
+    PROCESSORS["modin"] = ModinProcessor(ray.put, ray.get, tasks=2)
 
 FLOATS = st.sampled_from([0.0, -0.0, 1.5, 1.5, -3.0, 1e30, 0.1, math.nan]) | st.floats(-1e6, 1e6)
 TEXTS = st.sampled_from(["", "a", "b", "Ä", "ä", "日本", "e\u0301", "🙂", " a", "NaN"]) | st.text(max_size=3)
@@ -119,14 +130,20 @@ def _plain(table: pa.Table) -> pa.Table:
     return table.drop_columns(["v"]).append_column("v", pa.array(texts, pa.string()))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    with modin_ray.small_blocks() if HAS_MODIN else nullcontext():
+        yield
+
+
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(files=tables(), config=configs())
 def test_every_processor_gives_the_same_columns(ending: str, files: list[pa.Table], config: ModelConfig) -> None:
     with pytest.MonkeyPatch.context() as patched, TemporaryDirectory() as name:
         folder = Path(name)
-        for module in ("rows", "source", "computation"):
-            patched.setattr(f"trainwright_trainer.data.{module}.BLOCK_ROWS", BLOCK)
+        for module in modin_ray.BLOCK_MODULES:
+            patched.setattr(f"{module}.BLOCK_ROWS", modin_ray.BLOCK_ROWS)
         (folder / "data").mkdir()
         for number, table in enumerate(files):
             if ending == "parquet":

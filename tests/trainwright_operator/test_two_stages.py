@@ -65,8 +65,9 @@ def test_cpus_come_before_gpus() -> None:
     assert cluster.status.attempt == 1
 
 
-def test_dask_prepares_the_data_in_a_cluster_of_cpus() -> None:
-    cluster = handed_on(backend={**BACKEND, "processor": {"type": "dask"}})
+@pytest.mark.parametrize("processor", ["dask", "modin"])
+def test_a_distributed_processor_prepares_the_data_in_a_cluster_of_cpus(processor: str) -> None:
+    cluster = handed_on(backend={**BACKEND, "processor": {"type": processor}})
     assert cluster.created == [FIRST, SECOND]
     assert [manifest["kind"] for manifest in cluster.manifests[-2:]] == ["RayJob", "RayJob"]
     assert "nvidia.com/gpu" not in str(cluster.manifests[-2])

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from trainwright_api.checks import support
-from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.resource.backend import BACKENDS, ProcessorName
 from trainwright_api.schema.fields import NormWord
 from trainwright_trainer.backends.ray.processors import PROCESSORS
 from trainwright_trainer.combiners import COMBINERS
@@ -30,7 +30,7 @@ from trainwright_trainer.tasks.run import TRAINING_BACKENDS
         pytest.param(
             [word for name in support.BACKENDS for word in BACKENDS[name].strategies], STRATEGIES, id="strategies"
         ),
-        pytest.param(support.PROCESSORS, PROCESSORS, id="processors"),
+        pytest.param(get_args(ProcessorName), PROCESSORS, id="processors"),
         pytest.param(support.SPLITS, SPLITS, id="splits"),
         pytest.param(support.INPUTS, FEATURES, id="inputs"),
         pytest.param(support.OUTPUTS, TYPES, id="outputs"),

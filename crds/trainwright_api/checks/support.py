@@ -13,7 +13,6 @@ from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray", "deepspeed", "horovod")
 """The backends whose pods the operator can start."""
-PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text", "image")
 OUTPUTS = ("number", "binary", "category", "vector", "set", "sequence", "text")
@@ -108,7 +107,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,
     "OffloadOptimizer.device": ("none", "cpu"),
     "OffloadParam.device": ("none", "cpu"),
-    "Processor.type": PROCESSORS,
     "ModelConfig.model_type": ("ecd",),
     "SetPreprocessing.tokenizer": TOKENIZERS,
     "TextPreprocessing.tokenizer": (*TOKENIZERS, "hf_tokenizer"),

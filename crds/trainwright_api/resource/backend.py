@@ -55,7 +55,10 @@ def is_distributed(backend: str, processor: str) -> bool:
 class Processor(Section):
     """Distributed preprocessing. Every library gives the same columns."""
 
-    type: ProcessorName = Field(DEFAULT_PROCESSOR, description="The data frame library: dask, modin or pandas.")
+    type: ProcessorName = Field(
+        DEFAULT_PROCESSOR,
+        description="The data frame library: dask, modin or pandas. modin has an environment and an image of its own.",
+    )
     parallelism: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
         None, description="Partitions of the data set, at most one for each 65,536 rows, with dask. null: dask decides."
     )

@@ -65,10 +65,10 @@ def test_a_missing_backend_stays_open_and_is_checked_as_ray():
     spec = validate_job(job(backend={"trainer": {"num_workers": 2}})).spec
     assert spec is not None
     assert (spec.backend.is_open, spec.with_kuberay.backend.type) == (True, "ray")
-    wrong = {"processor": {"type": "modin"}, "trainer": {"use_gpu": True}}
+    wrong = {"trainer": {"use_gpu": True, "logdir": "logs"}}
     assert message(backend=wrong, rayVersion="2.9.0").splitlines()[1:] == [
         "  rayVersion              2.9.0 is too old: Ray asks for tokens from 2.52.0 on",
-        "  backend.processor.type  not built yet: modin (this version has dask, pandas)",
+        "  backend.trainer.logdir  not built yet (this version keeps logs in the run folder)",
     ]
     assert "compile: acts with strategies ddp" in message(
         backend={"trainer": {"num_workers": 2, "strategy": "deepspeed"}},

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from trainwright_api.checks import support
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.tokenizers import TOKENIZERS
-from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.backend import Backend, ProcessorName
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.field_schema import FieldSchema, schema_of
@@ -110,5 +111,5 @@ def test_the_table_of_the_readme_is_this_one(name: str, noun: str, built: tuple[
 def test_the_backends_of_the_readme_are_these() -> None:
     now, later = row("backends")
     assert set(support.BACKENDS) <= now
-    assert later == {"on", "ray", "modin"}
-    assert not set(support.PROCESSORS) & later
+    assert set(get_args(ProcessorName)) <= now
+    assert later == set()

@@ -20,8 +20,8 @@ def before(backend: str = "ray", stage: str = "preprocess", processor: str = "pa
     return child_spec(backend, stage=stage, backend_keys=keys, resolved=sized(4, per_pod=2, gpus=4), **spec)
 
 
-def cluster(**spec: Any) -> dict[str, Any]:
-    made = child(before(processor="dask", **spec))
+def cluster(processor: str = "dask", **spec: Any) -> dict[str, Any]:
+    made = child(before(processor=processor, **spec))
     assert (made["kind"], made["metadata"]["name"]) == ("RayJob", "flights-1c9e2f7a-1-preprocess")
     found: dict[str, Any] = made["spec"]["rayClusterSpec"]
     return found
@@ -71,10 +71,11 @@ def test_it_goes_where_the_users_overlay_sends_every_pod() -> None:
     assert "/cache" in {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
 
 
-def test_dask_has_a_ray_cluster_of_cpus() -> None:
+@pytest.mark.parametrize("processor", ["dask", "modin"])
+def test_a_distributed_processor_has_a_ray_cluster_of_cpus(processor: str) -> None:
     """As many pods as training, with their CPUs and no device, also of the job's template."""
     asked = {"limits": {"nvidia.com/gpu": 8, "rdma/ib": 1, "memory": "64Gi"}, "requests": {"rdma/ib": 1}}
-    found = cluster(podTemplate={"resources": asked})
+    found = cluster(processor, podTemplate={"resources": asked})
     (group,) = found["workerGroupSpecs"]
     assert (group["replicas"], group["minReplicas"], group["maxReplicas"]) == (2, 2, 2)
     assert group["rayStartParams"] == {"num-cpus": "4", "num-gpus": "0"}
@@ -82,7 +83,10 @@ def test_dask_has_a_ray_cluster_of_cpus() -> None:
     variables = env(group["template"])
     assert (variables["NVIDIA_VISIBLE_DEVICES"], variables["CUDA_VISIBLE_DEVICES"]) == ("void", "")
     assert "nvidia.com" not in str(found)
-    assert env(found["headGroupSpec"]["template"])["TRAINWRIGHT_STAGE"] == "preprocess"
+    head = found["headGroupSpec"]
+    assert env(head["template"])["TRAINWRIGHT_STAGE"] == "preprocess"
+    # Tasks that take a CPU, as those of Modin do, never run on the head.
+    assert head["rayStartParams"]["num-cpus"] == "0"
 
 
 def test_the_part_preprocess_of_the_template_sizes_the_pods_of_that_cluster() -> None:
@@ -94,7 +98,7 @@ def test_the_part_preprocess_of_the_template_sizes_the_pods_of_that_cluster() ->
     assert group["template"]["spec"]["nodeSelector"] == {"pool": "cpu"}
 
 
-@pytest.mark.parametrize("processor", ["pandas", "dask"])
+@pytest.mark.parametrize("processor", ["pandas", "dask", "modin"])
 def test_kueue_queues_it_too(processor: str) -> None:
     labels = child(before(processor=processor, queueName="gpus"))["metadata"]["labels"]
     assert labels["kueue.x-k8s.io/queue-name"] == "gpus"

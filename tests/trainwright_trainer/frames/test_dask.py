@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +13,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure, WorkerCrash
 from trainwright_trainer.frames.dask import DaskProcessor
 
-
-@dataclass(frozen=True)
-class Number:
-    """A block."""
-
-    value: int
-    nbytes: int = 8
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The blocks [start, stop). Each read of each of them is a line in the log."""
-
-    start: int
-    stop: int
-    log: Path
-    can_divide: bool = True
-
-    def blocks(self) -> Iterator[Number]:
-        for value in range(self.start, self.stop):
-            with self.log.open("a") as file:
-                file.write(f"{value}\n")
-            yield Number(value)
-
-    def divisible(self) -> Any:
-        return self if self.can_divide else None
-
-    @property
-    def count(self) -> int:
-        return self.stop - self.start
-
-    def part(self, start: int, stop: int) -> Numbers:
-        return Numbers(start, stop, self.log)
+from .logged_blocks import Numbers, crashing, doubled, failing, mistaken, reads, same
 
 
 class Counting:
@@ -66,18 +33,6 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "log"
     path.touch()
     return path
-
-
-def reads(log: Path) -> list[int]:
-    return [int(line) for line in log.read_text().split()]
-
-
-def same(block: Number) -> Number:
-    return block
-
-
-def doubled(block: Number) -> int:
-    return 2 * block.value
 
 
 def processor(scheduler: Any = "synchronous", **options: Any) -> DaskProcessor:
@@ -123,22 +78,6 @@ def test_a_stage_that_was_freed_is_read_again(log):
     for _ in range(2):
         assert list(stage.map(doubled, last=True)) == [0, 2, 4, 6]
     assert reads(log) == [*range(4), *range(4)]
-
-
-def mistaken(block: Number) -> Number:
-    if block.value >= 3:
-        raise Mistakes.one("dataset", f"row {block.value} is wrong")
-    return block
-
-
-def failing(block: Number) -> int:
-    if block.value >= 2:
-        raise EnvironmentFailure("the disk is full")
-    return block.value
-
-
-def crashing(block: Number) -> int:
-    return block.value // 0
 
 
 def test_the_error_of_the_first_block_that_fails_is_raised(log):

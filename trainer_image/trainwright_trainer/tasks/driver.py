@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.fit import on_workers
 from trainwright_trainer.backends.ray.messages import Message
 from trainwright_trainer.backends.ray.nodes import log_missing
-from trainwright_trainer.backends.ray.processors import check_processor, processor_of
+from trainwright_trainer.backends.ray.processors import check_processor, prepares_before_workers, processor_of_worker
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
@@ -24,6 +25,7 @@ from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
+from trainwright_trainer.tasks.preprocess_on_ray import fill_before_workers
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.worker import WorkerSpec, work
 
@@ -42,6 +44,8 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
         alone = job.attempt is not None
         with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, log=console.log) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)
+            if prepares_before_workers(job.spec.backend.processor):
+                driver.logged = fill_before_workers(job, console)
             console.log(f"starting {counted(needs.workers, 'worker')}")
             log_missing(needs, console.log)
             with recording_outcome(lambda: driver.attempt):
@@ -50,22 +54,25 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
 
 
 class Driver:
-    """Handles the messages of the workers. `early` is closed when the attempt begins."""
+    """Handles the messages of the workers. `early` is closed when the attempt begins. `logged`: lines of the workers
+    that are in the log already.
+    """
 
     def __init__(self, job: Job, storage: Storage, how: ExistingRun, console: Console, early: ExitStack) -> None:
         self._job, self._storage, self._how, self._console, self._early = job, storage, how, console, early
         self.attempt: Attempt | None = None
+        self.logged: Collection[str] = ()
         self._ends: dict[int, Result | Outcome] = {}
 
     def worker_spec(self) -> WorkerSpec:
         inherited = {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ}
-        return WorkerSpec(self._job, inherited, processor_of)
+        return WorkerSpec(self._job, inherited, processor_of_worker)
 
     def on_message(self, message: Message) -> Any:
         """Handle one message. Returns the reply, or None if the worker does not wait for one."""
         match message.kind:
             case "log":
-                self._console.log(*message.content)
+                self._console.log(*(line for line in message.content if line not in self.logged))
             case "event":
                 self._console.on_event(message.content)
             case "ended":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.one_node import on_one_node
 from trainwright_trainer.backends.ray.processors import check_processor, processor_of
-from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.callbacks.console import Console, notice_lines
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
@@ -27,7 +28,23 @@ def fill_on_ray(job: Job, console: Console) -> FilledCache:
     section = job.spec.backend.trainer
     without_gpus = BackendTrainer(use_gpu=False, max_retries=section.max_retries)
     with cluster(without_gpus, 1, alone=job.attempt is not None, log=console.log):
-        return on_one_node(partial(_filled, job, processor_of), section.max_retries)
+        return _filled_on_one_node(job)
+
+
+def fill_before_workers(job: Job, console: Console) -> list[str]:
+    """Fill the cache before the workers of a run start, in a cluster that this process has joined.
+
+    Returns the notices that were logged. The workers, which find the cache filled, have most of them too.
+    """
+    console.stage(f"preparing the data with {job.spec.backend.processor.type}")
+    filled = _filled_on_one_node(job)
+    lines = notice_lines(filled.notices, Path(job.dataset).name)
+    console.log(*lines, filled.line)
+    return lines
+
+
+def _filled_on_one_node(job: Job) -> FilledCache:
+    return on_one_node(partial(_filled, job, processor_of), job.spec.backend.trainer.max_retries)
 
 
 def _filled(job: Job, make: Callable[[ProcessorSection], Processor]) -> FilledCache:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ PROGRAM = """
 import json, os, signal, sys
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from trainwright_trainer.backends.ray.environment import settle
@@ -109,6 +111,10 @@ answers = {
     "dask": found("dask", {"type": "dask"}),
     "persist": found("persist", {"type": "dask", "persist": False}),
     "killed": found("killed", {"type": "dask", "parallelism": 4}, dies=2 * 65_536),
+    **({
+        "modin": found("modin", {"type": "modin"}),
+        "modin, killed": found("modin, killed", {"type": "modin"}, dies=2 * 65_536),
+    } if find_spec("modin") else {}),
     "one node": {"killed": raised(partial(killed_once, folder / "first"), 1), "driver": os.getpid(),
                  "lost": raised(partial(killed_once, folder / "second"), 0), "refused": raised(refused, 1)},
 }
@@ -116,6 +122,7 @@ ray.shutdown()
 (folder / "answers.json").write_text(json.dumps(answers))
 """
 ROWS = 4 * 65_536 - 11
+MODIN = pytest.mark.skipif(not find_spec("modin"), reason="processor modin has its own environment: make test-modin")
 
 
 @pytest.fixture(scope="module")
@@ -146,26 +153,30 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(Path(folder, "answers.json").read_text())
 
 
-@pytest.mark.parametrize("name", ["dask", "persist", "killed"])
+@pytest.mark.parametrize(
+    "name", ["dask", "persist", "killed", *(pytest.param(name, marks=MODIN) for name in ("modin", "modin, killed"))]
+)
 def test_columns_and_statistics_are_those_of_pandas(answers, name):
     for part in ("columns", "statistics", "key", "notices"):
         assert answers[name][part] == answers["pandas"][part], part
 
 
-def test_the_blocks_are_read_in_other_processes(answers):
+@pytest.mark.parametrize("name", ["dask", pytest.param("modin", marks=MODIN)])
+def test_the_blocks_are_read_in_other_processes(answers, name):
     assert {process for _, process in answers["pandas"]["blocks"]} == {answers["pandas"]["driver"]}
-    assert answers["dask"]["driver"] not in {process for _, process in answers["dask"]["blocks"]}
+    assert answers[name]["driver"] not in {process for _, process in answers[name]["blocks"]}
 
 
-@pytest.mark.parametrize(("name", "passes"), [("dask", 1), ("persist", 3)])
-def test_clean_blocks_are_kept_if_they_are_persisted(answers, name, passes):
+@pytest.mark.parametrize(("name", "passes"), [("dask", 1), ("persist", 3), pytest.param("modin", 1, marks=MODIN)])
+def test_clean_blocks_are_kept_unless_they_are_not_persisted(answers, name, passes):
     firsts = sorted(first for first, _ in answers[name]["blocks"])
     assert firsts == sorted([*range(0, ROWS, 65_536)] * passes)
 
 
-def test_a_killed_process_is_replaced(answers):
-    by_block = {first: [] for first, _ in answers["killed"]["blocks"]}
-    for first, process in answers["killed"]["blocks"]:
+@pytest.mark.parametrize("name", ["killed", pytest.param("modin, killed", marks=MODIN)])
+def test_a_killed_process_is_replaced(answers, name):
+    by_block = {first: [] for first, _ in answers[name]["blocks"]}
+    for first, process in answers[name]["blocks"]:
         by_block[first].append(process)
     assert len(set(by_block[2 * 65_536])) == 2
     assert sorted(by_block) == list(range(0, ROWS, 65_536))
@@ -179,26 +190,52 @@ def test_a_function_on_one_node_is_called_again_after_its_process_was_killed(ans
     assert found["refused"] == "Mistakes: dataset: is not there"
 
 
+NODES = [
+    {"NodeID": "head", "Alive": True, "Resources": {"memory": 1e9}},
+    {"NodeID": "lost", "Alive": False, "Resources": {"CPU": 8.0}},
+    {"NodeID": "1" * 56, "Alive": True, "Resources": {"CPU": 4.0}},
+    {"NodeID": "2" * 56, "Alive": True, "Resources": {"CPU": 3.5, "GPU": 1.0}},
+]
+
+
 def test_the_section_chooses_the_processor_and_its_options(monkeypatch):
-    one, two = "1" * 56, "2" * 56
-    nodes = [
-        {"NodeID": "head", "Alive": True, "Resources": {"memory": 1e9}},
-        {"NodeID": "lost", "Alive": False, "Resources": {"CPU": 8.0}},
-        {"NodeID": one, "Alive": True, "Resources": {"CPU": 4.0}},
-        {"NodeID": two, "Alive": True, "Resources": {"CPU": 3.5, "GPU": 1.0}},
-    ]
-    monkeypatch.setattr(one_node.ray, "nodes", lambda: nodes)
+    monkeypatch.setattr(one_node.ray, "nodes", lambda: NODES)
     default = processors.processor_of(ProcessorSection())
     assert (default.tasks, default.parallelism, default.persist) == (7, None, True)
     places = [default.start_options(number)["ray_remote_args"]["scheduling_strategy"].node_id for number in range(3)]
-    assert places == [one, two, one]
+    assert places == ["1" * 56, "2" * 56, "1" * 56]
     given = processors.processor_of(ProcessorSection(type="dask", parallelism=100, persist=False))
     assert (given.parallelism, given.persist) == (100, False)
     assert isinstance(processors.processor_of(ProcessorSection(type="pandas")), PandasProcessor)
 
 
-def test_a_library_that_is_not_installed_is_one_line(monkeypatch):
+@MODIN
+def test_modin_computes_a_partition_on_each_cpu(monkeypatch):
+    monkeypatch.setattr(one_node.ray, "nodes", lambda: NODES)
+    assert processors.processor_of(ProcessorSection(type="modin")).tasks == 7
+
+
+@pytest.mark.parametrize("word", ["pandas", "dask"])
+def test_a_worker_has_the_processor_of_its_section(monkeypatch, word):
+    monkeypatch.setattr(one_node.ray, "nodes", lambda: NODES)
+    section = ProcessorSection(type=word)
+    assert type(processors.processor_of_worker(section)) is type(processors.processor_of(section))
+    assert not processors.prepares_before_workers(section)
+
+
+def test_a_worker_never_prepares_data_with_modin():
+    """Its tasks would wait for the CPUs that the workers hold."""
+    section = ProcessorSection(type="modin")
+    assert processors.prepares_before_workers(section)
+    with pytest.raises(Mistakes, match=r"^backend\.cache_dir: modin prepares the data before the workers start, but"):
+        processors.processor_of_worker(section).stage(None, None)
+
+
+@pytest.mark.parametrize(("word", "extras"), [("dask", "trainer"), ("modin", "trainer,modin")])
+def test_a_library_that_is_not_installed_is_one_line(monkeypatch, word, extras):
     monkeypatch.setattr(processors, "find_spec", lambda _: None)
     processors.check_processor(ProcessorSection(type="pandas"))
-    with pytest.raises(Mistakes, match=r"backend\.processor\.type: dask is not installed here\. Install it with: pip"):
-        processors.check_processor(ProcessorSection())
+    with pytest.raises(Mistakes) as caught:
+        processors.check_processor(ProcessorSection(type=word))
+    line = f"{word} is not installed here. Install it with: pip install 'trainwright[{extras}]'"
+    assert str(caught.value) == f"backend.processor.type: {line}"

@@ -1,0 +1,51 @@
+"""Ray in the process of the tests, with workers that cut small blocks. Processor modin needs it."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+BLOCK_ROWS = 4
+BLOCK_MODULES = tuple(f"trainwright_trainer.data.{name}" for name in ("rows", "source", "computation"))
+_ROOT = Path(__file__).parents[1]
+_TRIES = 3
+
+
+def cut_small_blocks() -> None:
+    """Called at the start of each process of Ray."""
+    for name in BLOCK_MODULES:
+        importlib.import_module(name).BLOCK_ROWS = BLOCK_ROWS  # type: ignore[attr-defined]
+
+
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """A Ray with two CPUs."""
+    from trainwright_trainer.backends.ray.environment import settle
+
+    settle(os.environ)
+    import ray
+
+    options = {
+        "num_cpus": 2,
+        "include_dashboard": False,
+        "log_to_driver": False,
+        "logging_level": logging.ERROR,
+        "object_store_memory": 1 << 27,
+        "runtime_env": {"worker_process_setup_hook": cut_small_blocks, "env_vars": {"PYTHONPATH": str(_ROOT)}},
+    }
+    for left in reversed(range(_TRIES)):
+        try:
+            ray.init("local", **options)
+            break
+        except Exception:  # a busy machine is slow
+            ray.shutdown()
+            if not left:
+                raise
+    try:
+        yield
+    finally:
+        ray.shutdown()
