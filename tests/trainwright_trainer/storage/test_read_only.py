@@ -18,9 +18,11 @@ from tests.trainwright_trainer.storage.outage_clock import OutageClock
 from trainwright_api import locations
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.fsspec_store import FsspecStorage
 from trainwright_trainer.storage.location import DataUri, data_place_of
 from trainwright_trainer.storage.read_only import ReadOnlyStorage
 from trainwright_trainer.storage.registry import storage_of
+from trainwright_trainer.storage.web import WebStorage
 
 KEY = "?signature=secret"
 
@@ -98,20 +100,20 @@ def test_a_key_in_the_query_is_sent_and_not_shown(site: str) -> None:
 
 def test_a_busy_server_is_asked_again(site: str) -> None:
     clock = OutageClock()
-    storage = ReadOnlyStorage(_at(f"{site}/").root, clock.retry_policy())
+    storage = WebStorage(_at(f"{site}/").root, clock.retry_policy())
     _Site.statuses.extend((503, 429))
     assert storage.read("rows.csv") == b"a\n1\n"
     assert clock.now > 0
 
 
 def test_a_server_that_is_gone_is_one_line() -> None:
-    storage = ReadOnlyStorage(DataUri("127.0.0.1:9", "", "http://"), OutageClock().retry_policy())
+    storage = WebStorage(DataUri("127.0.0.1:9", "", "http://"), OutageClock().retry_policy())
     with pytest.raises(EnvironmentFailure, match=r"^http://127.0.0.1:9/rows.csv cannot be read \(.*onnect.*\)$"):
         storage.exists("rows.csv")
 
 
 def test_another_store_lists_and_matches_its_files(memory: DataUri) -> None:
-    storage = ReadOnlyStorage(memory)
+    storage = FsspecStorage(memory)
     assert storage.list() == ["a.csv", "b.csv", "deep/"]
     assert sorted(storage.list_tree()) == [".hidden", "a.csv", "b.csv", "deep/c.csv"]
     assert sorted(storage.match("**/*.csv")) == ["a.csv", "b.csv", "deep/c.csv"]
@@ -125,14 +127,14 @@ def test_another_store_lists_and_matches_its_files(memory: DataUri) -> None:
 
 
 def test_the_identity_in_another_store_follows_the_file(memory: DataUri) -> None:
-    before = ReadOnlyStorage(memory).identities(["a.csv", "b.csv"])
+    before = FsspecStorage(memory).identities(["a.csv", "b.csv"])
     fsspec.filesystem("memory").pipe("/box/data/a.csv", b"a\n111\n")
-    after = ReadOnlyStorage(memory).identities(["a.csv", "b.csv"])
+    after = FsspecStorage(memory).identities(["a.csv", "b.csv"])
     assert [one == other for one, other in zip(before, after, strict=True)] == [False, True]
 
 
 def test_nothing_is_written(memory: DataUri) -> None:
-    storage = ReadOnlyStorage(memory)
+    storage = FsspecStorage(memory)
     for write in (
         lambda: storage.write("x", [b""]),
         lambda: storage.create("x", b""),
@@ -162,4 +164,6 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _at(uri: str) -> ReadOnlyStorage:
     place = DataUri(uri.removeprefix("http://").rstrip("/"), "", "http://") if uri.endswith("/") else None
-    return ReadOnlyStorage(place or DataUri.parse(uri, "dataset"))
+    storage = storage_of(place or DataUri.parse(uri, "dataset"))
+    assert isinstance(storage, ReadOnlyStorage)
+    return storage

@@ -1,29 +1,20 @@
-"""Stores that hold data sets alone, read through the classes of fsspec.
-
-A file of the web is fetched whole before it is read, because not every server reads at an offset.
-"""
+"""Stores that hold data sets alone, read through the classes of fsspec."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import shutil
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
-from tempfile import mkdtemp
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
-from trainwright_api.locations import DATA_ONLY, WEB
+from trainwright_api.locations import DATA_ONLY
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import READ_BYTES, Chunk, Identity, ObjectFacts, Storage
+from trainwright_trainer.storage.base import Chunk, Identity, Storage
 from trainwright_trainer.storage.location import DataUri
 from trainwright_trainer.storage.retry_policy import RetryPolicy
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyarrow import fs
 
 T = TypeVar("T")
@@ -41,12 +32,10 @@ class ReadOnlyStorage(Storage):
     def __init__(self, root: DataUri, retry_policy: RetryPolicy | None = None) -> None:
         self.root = root
         self._retry_policy = retry_policy or RetryPolicy()
-        self._is_web = root.scheme in WEB
-        self._fetched: dict[str, Path] = {}
 
-    def __reduce__(self) -> tuple[type[ReadOnlyStorage], tuple[DataUri]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[DataUri]]:
         """Clients cannot be pickled: another process makes its own."""
-        return ReadOnlyStorage, (self.root,)
+        return type(self), (self.root,)
 
     @cached_property
     def _files(self) -> Any:
@@ -60,45 +49,10 @@ class ReadOnlyStorage(Storage):
             line = f"{scheme} needs one more package: pip install {DATA_ONLY[scheme]}"
             raise Mistakes.one("dataset", line) from error
 
-    @cached_property
-    def _folder(self) -> Path:
-        """The folder of the fetched copies, which goes with this object."""
-        folder = mkdtemp(prefix="trainwright-data-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
-
-    def read(self, name: str) -> bytes:
-        if self._is_web:
-            return self._local(name).read_bytes()
-        return bytes(self._asked(name, lambda path: self._files.cat_file(path)))
-
-    def open(self, name: str) -> pa.NativeFile:
-        import pyarrow as pa
-
-        return pa.OSFile(str(self._local(name))) if self._is_web else pa.PythonFile(self.stream(name), mode="r")
-
-    def stream(self, name: str) -> IO[bytes]:
-        if self._is_web:
-            return self._local(name).open("rb")
-        found = self._asked(name, lambda path: self._files.open(path, "rb", block_size=READ_BYTES))
-        return cast(IO[bytes], io.BufferedReader(found, READ_BYTES))
-
     def list(self, prefix: str = "") -> list[str]:
         names = (name.removeprefix(prefix) for name in self.list_tree() if name.startswith(prefix))
         below = {name.partition("/")[0] + ("/" if "/" in name else "") for name in names}
         return sorted(name for name in below if not name.startswith("."))
-
-    def list_facts(self) -> Sequence[ObjectFacts]:
-        """Nothing for a place on the web, where servers list no files."""
-        if self._is_web:
-            return []
-        root = self._path("").rstrip("/")
-        found: Mapping[str, Any] = self._asked("", lambda path: self._files.find(path, detail=True))
-        return [
-            ObjectFacts(path.removeprefix(root).lstrip("/"), int(facts.get("size") or 0), 0.0)
-            for path, facts in found.items()
-            if path != root
-        ]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
         return [self._identity(name) for name in names]
@@ -109,29 +63,9 @@ class ReadOnlyStorage(Storage):
         except FileNotFoundError:
             return {}
 
+    @abstractmethod
     def _mark(self, name: str) -> str:
-        """A text that changes with the content: its hash on the web, else what fsspec says of the file."""
-        if self._is_web:
-            with self._local(name).open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest()
-        return str(self._asked(name, lambda path: self._files.ukey(path)))
-
-    def exists(self, name: str) -> bool:
-        try:
-            if self._is_web:
-                self._local(name)
-                return True
-            return bool(self._asked(name, lambda path: self._files.info(path))["type"] == "file")
-        except FileNotFoundError:
-            return False
-
-    def _local(self, name: str) -> Path:
-        """The fetched copy of a file of the web. Raises FileNotFoundError, and EnvironmentFailure."""
-        if name not in self._fetched:
-            copy = self._folder / str(len(self._fetched))
-            self._asked(name, lambda path: self._files.get_file(path, str(copy)))
-            self._fetched[name] = copy
-        return self._fetched[name]
+        """A text that changes with the content of a file."""
 
     def _asked(self, name: str, act: Callable[[str], T]) -> T:
         """The result of `act` for the path of a file, which is repeated while the store cannot be reached."""
@@ -149,8 +83,8 @@ class ReadOnlyStorage(Storage):
         return EnvironmentFailure(f"{self.root / name if name else self.root} cannot be read ({reason})")
 
     def _path(self, name: str) -> str:
-        url = (self.root / name if name else self.root).url
-        return url if self._is_web else str(self._files._strip_protocol(url))
+        """The path of a file for fsspec."""
+        return str(self._files._strip_protocol((self.root / name if name else self.root).url))
 
     def arrow(self, prefix: str) -> tuple[fs.FileSystem, str]:  # noqa: ARG002
         self._refuse()
