@@ -20,7 +20,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu test-modin tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu test-modin test-large tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ test-gpu: setup horovod ## the tests that need a GPU, on this machine's: every s
 test-modin: modin ## the tests of `processor: modin`, which are skipped elsewhere, in its own environment
 	.venv-modin/bin/pytest tests/laws/test_processors.py tests/trainwright_trainer/frames \
 	  tests/trainwright_trainer/backends/ray/test_processors.py tests/trainwright_trainer/backends/ray/test_modin.py
+
+test-large: setup s3 ## one epoch on 10 GB in S3 within 2 GiB (local) and 6 GiB (ray, dask); needs root and 20 GB of disk
+	$(RUN) pytest -n 0 -s e2e/large
 
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
