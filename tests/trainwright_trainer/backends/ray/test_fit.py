@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from trainwright_trainer.backends.ray.fit import lost_workers
+
 PROGRAM = [sys.executable, "-m", "trainwright_trainer"]
 SECONDS = 240
 EPOCHS = 25
@@ -65,6 +67,21 @@ def until(condition: Callable[[], object], process: subprocess.Popen[str]) -> No
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a\nThe actor died.\n", "The actor died."),
+        ("", "RuntimeError"),
+        (
+            "It died. 2 worker(s) were killed due to the node running low on memory. More\nRefer to the advice.",
+            "2 worker(s) were killed due to the node running low on memory",
+        ),
+    ],
+)
+def test_the_line_about_lost_workers_has_the_cause(text: str, reason: str) -> None:
+    assert str(lost_workers(RuntimeError(text))) == f"workers were lost, and no retry is left: {reason}"
 
 
 class Run:

@@ -39,6 +39,7 @@ Work = Callable[[Any, RankInfo, Channel], None]
 
 # The other ranks wait while rank 0 reads the data. They notice a lost process at once, whatever this timeout is.
 _TIMEOUT_SECONDS = 6 * 3600
+_NO_MEMORY = "running low on memory"
 # The time in which all workers have to exit after the first message of an end.
 _EXIT_SECONDS = 60.0
 
@@ -136,8 +137,11 @@ def lost_workers(error: Exception) -> EnvironmentFailure:
 
 
 def _reason(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[-1].strip() if lines else type(error).__name__
+    """Ray's last line. For workers that it killed to free memory that is advice: then the sentence with the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    sentences = (sentence for line in lines for sentence in line.split(". "))
+    cause = next((sentence for sentence in sentences if _NO_MEMORY in sentence), None)
+    return cause or (lines[-1] if lines else type(error).__name__)
 
 
 def _handle_messages(
