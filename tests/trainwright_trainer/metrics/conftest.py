@@ -11,7 +11,7 @@ import torch
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.loader.batch import Batch, Ragged
-from trainwright_trainer.metrics import ModelMetrics, model_metrics
+from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 
 STATISTICS: dict[str, dict[str, Any]] = {
     "number": {"normalization": "zscore", "shift": 5.0, "scale": 2.0, "mean": 5.0, "std": 2.0},

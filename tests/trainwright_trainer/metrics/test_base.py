@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from trainwright_trainer.metrics import ModelMetrics, base, binary
+from trainwright_trainer.metrics import base, binary
+from trainwright_trainer.metrics.model import ModelMetrics
 
 Make = Callable[..., ModelMetrics]
 Feed = Callable[..., None]

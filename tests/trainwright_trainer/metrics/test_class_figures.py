@@ -17,9 +17,9 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from trainwright_trainer.metrics import ModelMetrics
 from trainwright_trainer.metrics.class_figures import MOST_POINTS, precision_recall, thresholds_of
 from trainwright_trainer.metrics.figures import figures_of
+from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.report.data import OutputFigures
 
 Make = Callable[..., ModelMetrics]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from trainwright_trainer.metrics import ModelMetrics
 from trainwright_trainer.metrics.figures import figures_of
+from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.report.data import ConfusionMatrix, OutputFigures, TokenCounts
 
 Make = Callable[..., ModelMetrics]

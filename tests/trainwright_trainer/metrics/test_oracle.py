@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import jaccard_score, r2_score
 
-from trainwright_trainer.metrics import ModelMetrics
+from trainwright_trainer.metrics.model import ModelMetrics
 
 Make = Callable[..., ModelMetrics]
 Feed = Callable[..., None]

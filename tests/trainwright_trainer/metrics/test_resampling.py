@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from trainwright_trainer.metrics import ModelMetrics
+from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.metrics.resampling import Resampling
 
 Make = Callable[..., ModelMetrics]

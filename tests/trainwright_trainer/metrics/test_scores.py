@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from trainwright_api.config.metric_names import METRICS
-from trainwright_trainer.metrics import ModelMetrics
-from trainwright_trainer.metrics.model import TYPES
+from trainwright_trainer.metrics.model import TYPES, ModelMetrics
 
 Make = Callable[..., ModelMetrics]
 Feed = Callable[..., None]

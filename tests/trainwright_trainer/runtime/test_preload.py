@@ -3,11 +3,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from trainwright_trainer.runtime.preload import BUSY_SPINS, is_busy, others_running
+from trainwright_trainer.runtime.preload import _MODULES, BUSY_SPINS, is_busy, others_running
 
 MODULES = ("torch", "trainwright_trainer.loop.trainer")
 
@@ -71,3 +72,12 @@ def test_idle_threads_sleep_soon_on_a_busy_machine_unless_the_user_says_otherwis
     around = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=around | given)
     assert found.stdout.split() == [expected]
+
+
+@pytest.mark.parametrize("module", [name for name in _MODULES if "." in name])
+def test_the_package_of_a_module_imports_none_of_its_own(module: str) -> None:
+    """Else another thread that imports a module of the package may get half a module."""
+    package = module.rpartition(".")[0]
+    found = find_spec(package)
+    assert found is not None
+    assert f"from {package}." not in Path(str(found.origin)).read_text()

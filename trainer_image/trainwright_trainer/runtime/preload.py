@@ -11,6 +11,8 @@ from pathlib import Path
 
 from trainwright_trainer.runtime.cpus import usable_cpus
 
+# Their packages import no module of their own: two threads that import a package and its module would wait for each
+# other, and Python would give one of them half a module.
 _MODULES = (
     "torch",
     "trainwright_trainer.models.model",
