@@ -18,6 +18,7 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.backends.ray import one_node, processors
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.pandas import PandasProcessor
 
 SECONDS = 240
@@ -213,6 +214,12 @@ def test_the_section_chooses_the_processor_and_its_options(monkeypatch):
 def test_modin_computes_a_partition_on_each_cpu(monkeypatch):
     monkeypatch.setattr(one_node.ray, "nodes", lambda: NODES)
     assert processors.processor_of(ProcessorSection(type="modin")).tasks == 7
+
+
+def test_modin_needs_a_node_with_cpus(monkeypatch):
+    monkeypatch.setattr(one_node.ray, "nodes", lambda: NODES[:2])
+    with pytest.raises(EnvironmentFailure, match="no node of the Ray cluster has one"):
+        processors.processor_of(ProcessorSection(type="modin"))
 
 
 @pytest.mark.parametrize("word", ["pandas", "dask"])

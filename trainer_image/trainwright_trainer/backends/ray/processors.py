@@ -14,6 +14,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.backends.ray.one_node import nodes_with_cpus
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.interface import Block, Clean, Processor, Source, Stage
 from trainwright_trainer.frames.pandas import PandasProcessor
 
@@ -67,9 +68,12 @@ def _dask(section: ProcessorSection) -> Processor:
 
 def _modin(_: ProcessorSection) -> Processor:
     """Tasks of Modin. Each takes a CPU, so Ray runs as many at a time as the cluster has CPUs, and none on its head."""
+    cpus = sum(nodes_with_cpus().values())
+    if not cpus:
+        raise EnvironmentFailure("processor modin needs CPUs, and no node of the Ray cluster has one")
     from trainwright_trainer.frames.modin import ModinProcessor
 
-    return ModinProcessor(ray.put, ray.get, tasks=max(sum(nodes_with_cpus().values()), 1), lost=(RayError,))
+    return ModinProcessor(ray.put, ray.get, tasks=cpus, lost=(RayError,))
 
 
 class _Absent:
