@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import logging
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,3 +51,5 @@ def small_blocks() -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+        with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+            gc.collect()  # Ray drops its processes without waiting for them; else a later test would be blamed
