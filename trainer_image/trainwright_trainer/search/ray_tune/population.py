@@ -94,7 +94,6 @@ class Population:
                 name = self._kept(parent.id, parent.scores[-1].step)
                 if name is not None:
                     self._replace(loser, parent, name, draws)
-                if name is not None:
                     break
                 if self.log.trial(parent.id).end is None:  # it will write one
                     self._next_try = time.monotonic() + SECONDS_BETWEEN_TRIES
