@@ -10,6 +10,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from testkit.cluster import locks
@@ -50,15 +51,25 @@ def _fetched(folder: str) -> bool:
 
 
 class Prometheus:
-    """A server that scrapes one address every second and evaluates groups of rules."""
+    """A server that scrapes one address every second and evaluates groups of rules.
 
-    def __init__(self, folder: Path, target: str, groups: Sequence[Mapping[str, Any]] = ()) -> None:
+    `trust`: Prometheus' settings for TLS (`tls_config`); empty if the target has none.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        target: str,
+        groups: Sequence[Mapping[str, Any]] = (),
+        trust: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._folder, self._port = folder, Port()
         self._url = f"http://{LOOPBACK}:{self._port.number}"
         (folder / "rules.yaml").write_text(json.dumps({"groups": list(groups)}))
         every = {"scrape_interval": f"{SCRAPE_SECONDS}s", "evaluation_interval": f"{SCRAPE_SECONDS}s"}
-        scrape = [{"job_name": "operator", "static_configs": [{"targets": [target]}]}]
-        config = {"global": every, "scrape_configs": scrape, "rule_files": ["rules.yaml"]}
+        secure = {"scheme": "https", "tls_config": dict(trust)} if trust else {}
+        scrape = {"job_name": "operator", "static_configs": [{"targets": [target]}], **secure}
+        config = {"global": every, "scrape_configs": [scrape], "rule_files": ["rules.yaml"]}
         (folder / "prometheus.yaml").write_text(json.dumps(config))
         self._process: Process | None = None
 
