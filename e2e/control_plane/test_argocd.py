@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -31,6 +32,19 @@ WEBHOOKS = Resource(
     "admissionregistration.k8s.io/v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", False
 )
 EXAMPLES = sorted((ROOT / "examples" / "kubernetes").glob("*.yaml"))
+OPENSHIFT: Manifest = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "securitycontextconstraints.security.openshift.io"},
+    "spec": {
+        "group": "security.openshift.io",
+        "names": {"kind": "SecurityContextConstraints", "plural": "securitycontextconstraints"},
+        "scope": "Cluster",
+        "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}},
+        ],
+    },
+}
 HARD = """\
 apiVersion: trainwright.dev/v1alpha1
 kind: TrainingJob
@@ -85,6 +99,24 @@ def test_the_test_of_helm_is_no_part_of_a_sync(operated: Delivered) -> None:
     async def play() -> None:
         async with operated.chart() as chart:
             assert await chart.api.find(CONFIG_MAPS, "trainwright-test", NAMESPACE) is None
+
+    asyncio.run(play())
+
+
+def test_openshift_is_seen(operated: Delivered) -> None:
+    """Argo CD tells helm the APIs of the cluster. A definition stands for OpenShift's."""
+    kubectl = operated.argocd.cluster.kubectl
+
+    async def play() -> None:
+        async with operated.chart() as chart:
+            await until(lambda: user_of(chart.api), lambda user: user == 1000, what="a user")
+            kubectl("create", "-f=-", stdin=json.dumps(OPENSHIFT))
+            try:
+                await until(lambda: user_after(chart), lambda user: user is None, what="no user")
+            finally:
+                kubectl("delete", "crd", OPENSHIFT["metadata"]["name"])
+            await until(lambda: user_after(chart), lambda user: user == 1000, what="the user again")
+            await chart.sees("a sync", lambda status: status["sync"]["status"] == "Synced")
 
     asyncio.run(play())
 
@@ -295,6 +327,19 @@ async def bundle(api: Api) -> str:
     """The CA that the operator has written into the webhook."""
     [entry] = (await api.get(WEBHOOKS, "trainwright"))["webhooks"]
     return str(entry["clientConfig"].get("caBundle", ""))
+
+
+async def user_of(api: Api) -> int | None:
+    """The user of the operator's pods."""
+    pod = (await api.get(DEPLOYMENTS, "trainwright-operator", NAMESPACE))["spec"]["template"]["spec"]
+    found: int | None = pod["securityContext"].get("runAsUser")
+    return found
+
+
+async def user_after(chart: Application) -> int | None:
+    """The same, after a comparison and the sync that it may begin."""
+    await chart.compares_again()
+    return await user_of(chart.api)
 
 
 async def owned(own: Jobs) -> list[Manifest]:
