@@ -33,7 +33,13 @@ CONTROLLERS = ("deployment-controller", "replicaset-controller", "disruption-con
 """Those that the chart's objects need."""
 DEPLOYMENTS = Resource("apps/v1", "deployments", "Deployment")
 SETTINGS = ROOT / "helm" / "argocd" / "argocd-cm.yaml"
-QUICK = {"TRAINWRIGHT_BACKOFF_BASE": "0.05", "TRAINWRIGHT_RETRY_BASE": "0.05", "TRAINWRIGHT_OVERLAP_GRACE": "0.5"}
+QUICK = {
+    "TRAINWRIGHT_BACKOFF_BASE": "0.05",
+    "TRAINWRIGHT_RETRY_BASE": "0.05",
+    "TRAINWRIGHT_OVERLAP_GRACE": "0.5",
+    # No other operator waits for the Lease. On a busy machine the API server may be silent for longer than 12 s.
+    "TRAINWRIGHT_LEASE_DURATION": "120",
+}
 JOBS = "jobs"
 """The folder of an Application of jobs in the repository holds one folder for each namespace."""
 
