@@ -142,11 +142,18 @@ class Lease:
         return True
 
     async def _drop(self) -> None:
-        """Clear the holder. The Lease is read first, because a cancelled renewal may have written it."""
-        found = await self._read()
-        if found is not None and _holder(found) == self._settings.identity:
-            await self._replace(found, "")
-            log.info("the Lease is released")
+        """Clear the holder. The Lease is read first, because a cancelled renewal may have written it, and once more
+        where that renewal arrives after the read.
+        """
+        while (found := await self._read()) is not None and _holder(found) == self._settings.identity:
+            try:
+                await self._replace(found, "")
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+            else:
+                log.info("the Lease is released")
+                return
 
     def _free(self, lease: Manifest) -> bool:
         if _holder(lease) in ("", self._settings.identity):

@@ -130,6 +130,25 @@ def test_after_a_release_the_next_leads_at_its_next_look() -> None:
     run_scenario(scenario)
 
 
+def test_a_renewal_that_was_cancelled_and_arrives_late_hinders_no_release() -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
+        one = lease(api, time, "one")
+        await one.acquire()
+
+        def arrives(verb: str, _: str) -> None:
+            found = api.stored("Lease", NAME, "trainwright")
+            if verb == "replace" and found is not None:
+                api.fault = None
+                api.add(found)
+
+        api.fault = arrives
+        await one.release()
+        assert api.fault is None
+        assert holder(api) == ""
+
+    run_scenario(scenario)
+
+
 def test_a_restart_under_the_same_name_leads_at_once() -> None:
     async def scenario(api: FakeApi, time: FakeTime) -> None:
         await lease(api, time, "one").acquire()
