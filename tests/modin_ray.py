@@ -44,12 +44,19 @@ def small_blocks() -> Iterator[None]:
             ray.init("local", **options)
             break
         except Exception:  # a busy machine is slow
-            ray.shutdown()
+            _shut_down()
             if not left:
                 raise
     try:
         yield
     finally:
-        ray.shutdown()
-        with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-            gc.collect()  # Ray drops its processes without waiting for them; else a later test would be blamed
+        _shut_down()
+
+
+def _shut_down() -> None:
+    """Ray drops its processes without waiting for them, and a later test would be blamed for them."""
+    import ray
+
+    ray.shutdown()
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        gc.collect()
