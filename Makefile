@@ -55,7 +55,7 @@ test-modin: modin ## the tests of `processor: modin`, which are skipped elsewher
 	.venv-modin/bin/pytest tests/laws/test_processors.py tests/trainwright_trainer/frames \
 	  tests/trainwright_trainer/backends/ray/test_processors.py tests/trainwright_trainer/backends/ray/test_modin.py
 
-test-large: setup s3 ## one epoch on 10 GB in S3 within 2 GiB (local) and 6 GiB (ray, dask); needs root and 20 GB of disk
+test-large: setup s3 ## one epoch on 10 GB in S3 within 2 GiB (local) and 6 GiB (ray, dask); needs root and 40 GB of disk
 	$(RUN) pytest -n 0 -s e2e/large
 
 lint: setup ## ruff, mypy --strict, import-linter

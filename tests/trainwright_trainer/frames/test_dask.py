@@ -97,3 +97,18 @@ def test_a_task_that_is_lost_for_good_is_one_line(log):
     stage = replace(processor(losing), lost=(ConnectionError,)).stage(Numbers(0, 3, log), same)
     with pytest.raises(EnvironmentFailure, match=r"^a task of preprocessing was lost.*: The worker died\.$"):
         list(stage.map(doubled))
+
+
+class OfRay(ConnectionError):
+    """Like an error of Ray: its text begins with the name of the task, and `cause` is what went wrong."""
+
+    cause = OSError("The disk is full.\nAdvice follows.")
+
+
+def test_the_cause_of_a_lost_task_is_named_and_not_the_task(log):
+    def losing(*_: Any, **__: Any) -> Any:
+        raise OfRay("dask:_mapped-fd0e45cd (pid=7)\nA traceback follows.")
+
+    stage = replace(processor(losing), lost=(ConnectionError,)).stage(Numbers(0, 3, log), same)
+    with pytest.raises(EnvironmentFailure, match=r"^a task of preprocessing was lost.*: The disk is full\.$"):
+        list(stage.map(doubled))

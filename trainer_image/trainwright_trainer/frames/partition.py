@@ -67,7 +67,8 @@ def losing(lost: tuple[type[Exception], ...]) -> Iterator[None]:
     try:
         yield
     except lost as error:
-        line = str(error).partition("\n")[0]
+        cause = getattr(error, "cause", None) or error  # the text of Ray's own error begins with the name of the task
+        line = str(cause).partition("\n")[0]
         raise EnvironmentFailure(f"a task of preprocessing was lost, and no retry is left: {line}") from error
 
 
