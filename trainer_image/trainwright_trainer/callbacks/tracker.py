@@ -77,9 +77,10 @@ class Tracker:
             self._log(f"mlflow: the process that sends the requests has ended with exit code {code}")
 
     def _start(self) -> None:
-        # In a session of its own, so that Ctrl-C reaches it only through this process.
+        # In a process group of its own, so that Ctrl-C reaches it only through this process. In a session of its own,
+        # Linux would give it as much of the CPUs as all of this process, whatever its niceness (autogroup).
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, start_new_session=True)
+        self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, process_group=0)
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
         threading.Thread(target=self._write_all, args=(self._process.stdin,), name="mlflow", daemon=True).start()

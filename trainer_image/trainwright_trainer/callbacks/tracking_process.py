@@ -6,13 +6,18 @@ It reads messages from its standard input, one JSON array a line, and prints lin
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from trainwright_trainer.callbacks.mlflow_run import MlflowRun, prepare_environment
 from trainwright_trainer.callbacks.sender import Sender
 
+NICENESS = 19
+"""Training goes first: the import of MLflow alone takes seconds of CPU time."""
+
 
 def main() -> None:
+    os.nice(NICENESS)
     prepare_environment()
     # The last line is incomplete if the process that trains was killed.
     messages = (json.loads(line) for line in sys.stdin if line.endswith("\n"))
