@@ -13,6 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 from testkit.api import Api, Manifest, Resource, until, until_gone
 from testkit.api.resource import CHILDREN, CONFIG_MAPS, NAMESPACES, SERVICES, SHARED_KINDS, TRAINING_JOBS
+from testkit.cluster import crds
 from testkit.cluster.argocd_processes import ArgoCd
 from testkit.cluster.chart import ROOT
 from testkit.cluster.cluster import Cluster
@@ -32,19 +33,9 @@ WEBHOOKS = Resource(
     "admissionregistration.k8s.io/v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", False
 )
 EXAMPLES = sorted((ROOT / "examples" / "kubernetes").glob("*.yaml"))
-OPENSHIFT: Manifest = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "securitycontextconstraints.security.openshift.io"},
-    "spec": {
-        "group": "security.openshift.io",
-        "names": {"kind": "SecurityContextConstraints", "plural": "securitycontextconstraints"},
-        "scope": "Cluster",
-        "versions": [
-            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}},
-        ],
-    },
-}
+OPENSHIFT = crds.without_schema(
+    "security.openshift.io", "v1", "SecurityContextConstraints", "securitycontextconstraints", scope="Cluster"
+)
 HARD = """\
 apiVersion: trainwright.dev/v1alpha1
 kind: TrainingJob

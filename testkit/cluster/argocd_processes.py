@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from testkit.cluster import crds, golang, kustomize
+from testkit.cluster import golang, kustomize
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.node import programs
 from testkit.cluster.port import LOOPBACK, free_port, listens
 from testkit.cluster.process import Process, wait_until
-from testkit.cluster.program import Program
+from testkit.cluster.program import Program, build
 
 ARGOCD = Path(__file__).parent / "argocd"
 MODULE = "github.com/argoproj/argo-cd/v3"
@@ -84,10 +84,7 @@ class ArgoCd:
         every = kustomize.objects(self.cluster.kubectl, folder, NAMESPACE)
         found = [one for one in every if one["kind"] not in NOT_USED]
         self.cluster.kubectl("create", "namespace", NAMESPACE)
-        whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
-        self.cluster.kubectl("apply", "--server-side", "-f", "-", stdin=whole)
-        kinds = {one["metadata"]["name"] for one in found if one["kind"] == "CustomResourceDefinition"}
-        crds.wait_for(self.cluster.kubectl, kinds)
+        kustomize.apply(self.cluster.kubectl, found)
 
     def _start(self) -> None:
         self._run("argocd-redis", self._redis, REDIS.path(), {}, [self._redis])
@@ -134,15 +131,5 @@ class ArgoCd:
         }
 
 
-def main() -> int:
-    try:
-        program().folder()
-        REDIS.folder()
-    except ClusterError as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(build(program, lambda: REDIS))

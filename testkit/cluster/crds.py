@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
+from typing import Any
 
 from testkit.cluster import binaries
 from testkit.cluster.errors import ClusterError
@@ -38,3 +39,16 @@ def wait_for(kubectl: Kubectl, wanted: Set[str]) -> None:
         if time.monotonic() > end:
             raise ClusterError(f"not established after {SECONDS_TO_ESTABLISH:.0f} s: {', '.join(sorted(missing))}")
         time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def without_schema(group: str, version: str, kind: str, plural: str, *, scope: str) -> Mapping[str, Any]:
+    """The definition of a kind of somebody else, whose objects may have any fields."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": kind, "plural": plural}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "names": names, "scope": scope, "versions": [served]},
+    }

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from testkit.cluster import crds, golang, kustomize
+from testkit.cluster import golang, kustomize
 from testkit.cluster.cluster import Cluster
-from testkit.cluster.errors import ClusterError
 from testkit.cluster.port import LOOPBACK, free_port
 from testkit.cluster.process import Process, wait_until
-from testkit.cluster.program import Program
+from testkit.cluster.program import Program, build
 
 KUEUE = Path(__file__).parent / "kueue"
 MODULE = "sigs.k8s.io/kueue"
@@ -72,10 +71,7 @@ class KueueManager:
         """Apply Kueue's own manifests. The service of its webhooks leads to this machine."""
         self._certificates.mkdir(parents=True)
         found = [reached_at(self._webhook, one) for one in self._manifests()]
-        whole = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
-        self.cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=whole)
-        kinds = {one["metadata"]["name"] for one in found if one["kind"] == "CustomResourceDefinition"}
-        crds.wait_for(self.cluster.kubectl, kinds)
+        kustomize.apply(self.cluster.kubectl, found, "--force-conflicts")
 
     def _manifests(self) -> Iterator[Mapping[str, Any]]:
         folder = golang.module_folder(KUEUE, MODULE) / "config" / "default"
@@ -128,14 +124,5 @@ def reached_at(port: int, found: Any) -> Any:
     return {key: reached_at(port, value) for key, value in found.items()}
 
 
-def main() -> int:
-    try:
-        program().folder()
-    except ClusterError as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(build(program))

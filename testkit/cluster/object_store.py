@@ -18,6 +18,7 @@ from testkit.cluster.errors import ClusterError
 from testkit.cluster.node import programs
 from testkit.cluster.port import LOOPBACK, listens
 from testkit.cluster.process import Process, wait_until
+from testkit.cluster.program import build
 
 REGION = "us-east-1"
 # Below the ephemeral ports: while the server is down, no other program gets the port.
@@ -128,17 +129,8 @@ def _free_port() -> int:
     raise ClusterError("no port is free for an S3 server")
 
 
-def main() -> int:
-    try:
-        programs.versitygw().folder()
-    except ClusterError as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(build(programs.versitygw))
 
 
 _BODY = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"

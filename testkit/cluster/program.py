@@ -8,11 +8,12 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from testkit.cluster import golang, locks
+from testkit.cluster.errors import ClusterError
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,17 @@ class Program:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         _say(f"built {self.title} in {time.monotonic() - started:.0f} s")
+
+
+def build(*wanted: Callable[[], Program]) -> int:
+    """Build these programs; return the exit code of a command, which prints the reason of a failure."""
+    try:
+        for one in wanted:
+            one().folder()
+    except ClusterError as problem:
+        _say(str(problem))
+        return 1
+    return 0
 
 
 def cache_folder() -> Path:

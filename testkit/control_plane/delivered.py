@@ -24,7 +24,7 @@ from testkit.cluster.argocd_processes import ArgoCd
 from testkit.cluster.chart import CHART, ROOT
 from testkit.cluster.port import free_port
 from testkit.control_plane.applications import Application, Repository, follow
-from testkit.control_plane.installed import NAMESPACE, Installed
+from testkit.control_plane.installed import NAMESPACE, SHORT_WAITS, Installed
 from testkit.control_plane.operator_process import eventually, operator
 from testkit.simulators import Script, Simulators, pod_status
 from trainwright_operator.model import names
@@ -34,9 +34,7 @@ CONTROLLERS = ("deployment-controller", "replicaset-controller", "disruption-con
 DEPLOYMENTS = Resource("apps/v1", "deployments", "Deployment")
 SETTINGS = ROOT / "helm" / "argocd" / "argocd-cm.yaml"
 QUICK = {
-    "TRAINWRIGHT_BACKOFF_BASE": "0.05",
-    "TRAINWRIGHT_RETRY_BASE": "0.05",
-    "TRAINWRIGHT_OVERLAP_GRACE": "0.5",
+    **SHORT_WAITS,
     # No other operator waits for the Lease. On a busy machine the API server may be silent for longer than 12 s.
     "TRAINWRIGHT_LEASE_DURATION": "120",
 }

@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from testkit.api import Api, until
 from testkit.api.resource import SECRETS, TRAINING_JOBS
+from testkit.cluster import crds
 from testkit.cluster.audit import AuditEvent
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.port import free_port
@@ -26,29 +27,15 @@ MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
 NAMESPACE = "trainwright"
 PERMISSIONS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 ACCOUNT = "system:serviceaccount:trainwright:trainwright-operator"
-WORKLOADS: Mapping[str, Any] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "workloads.kueue.x-k8s.io"},
-    "spec": {
-        "group": "kueue.x-k8s.io",
-        "names": {"kind": "Workload", "plural": "workloads"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1beta2",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}
-"""Without its schema, which is a megabyte."""
-QUICK = {
+WORKLOADS = crds.without_schema("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", scope="Namespaced")
+"""Its schema is a megabyte."""
+SHORT_WAITS = {
     "TRAINWRIGHT_BACKOFF_BASE": "0.05",
     "TRAINWRIGHT_RETRY_BASE": "0.05",
     "TRAINWRIGHT_OVERLAP_GRACE": "0.5",
+}
+QUICK = {
+    **SHORT_WAITS,
     "TRAINWRIGHT_MAX_WORKERS": "3",
     "TRAINWRIGHT_POLICY_INLINE_KEYS": "true",
     # Certificates are then checked every 9 seconds.
