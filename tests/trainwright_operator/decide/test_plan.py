@@ -73,7 +73,7 @@ def test_a_job_runs_and_completes() -> None:
 
 def test_who_holds_the_others_up_is_the_message_of_a_job_that_runs() -> None:
     cluster = running()
-    line = "rank 1 (flights-w-b) holds the others up"
+    line = "rank 1 (flights-w-b) delays the others"
     for progress, message in (
         (Progress(attempt=1, straggler=line), line),
         (Progress(attempt=0, straggler=line), None),

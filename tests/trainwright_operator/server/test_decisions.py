@@ -25,7 +25,7 @@ PROGRESS = ProgressMessage(
     ranks=[
         RankProgress(rank=1, host="w", step_seconds=0.05, own_seconds=0.04, loader_seconds=0.03, memory_bytes=10**9)
     ],
-    straggler="rank 1 (w) holds the others up",
+    straggler="rank 1 (w) delays the others",
     start_position=0,
     resolved=Derived(batch_size=128, global_batch_size=512, learning_rate_factor=2.0),
 )
@@ -50,7 +50,7 @@ WRITTEN = {
             "memoryBytes": 10**9,
         }
     ],
-    "straggler": "rank 1 (w) holds the others up",
+    "straggler": "rank 1 (w) delays the others",
     "startPosition": 0,
     "updateTime": "2026-05-01T12:00:00Z",
 }

@@ -55,7 +55,7 @@ def test_who_holds_the_others_up_is_named_once(
     for epoch in (0, 1):
         progress.on_event(evaluated(epoch, 0.44, 0.73, ranks=ranks))
     lines = stream.getvalue().splitlines()
-    assert lines[3].startswith("rank 1 (flights-w-b) holds the others up: 48 ms a step")
+    assert lines[3].startswith("rank 1 (flights-w-b) delays the others: its gradients take 48 ms a step")
     assert ["epoch" in line for line in lines[2:]] == [True, False, True]
 
 

@@ -76,7 +76,7 @@ def test_the_slowest_ranks_and_the_one_that_holds_the_others_up(started, evaluat
     message = message_after(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7, ranks=many)))
     assert [one.rank for one in message.ranks] == [1, 2, 0, 3, 4, 5, 6, 7]
     assert message.ranks[3].own_seconds == 0.012346
-    assert message.straggler.startswith("rank 1 (flights-w-b) holds the others up: 48 ms a step")
+    assert message.straggler.startswith("rank 1 (flights-w-b) delays the others: its gradients take 48 ms a step")
     alone = message_after(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7, ranks=ranks[:1])))
     assert ([one.rank for one in alone.ranks], alone.straggler) == ([0], None)
 

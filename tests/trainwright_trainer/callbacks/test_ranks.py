@@ -40,8 +40,8 @@ def test_a_delay_that_is_small_beside_the_step_is_none() -> None:
 
 
 LINE = (
-    "rank 1 (flights-w-b) holds the others up: 48 ms a step until its gradients are there (30 ms for the loader), "
-    "elsewhere 21 ms"
+    "rank 1 (flights-w-b) delays the others: its gradients take 48 ms a step (30 ms for the loader), "
+    "those of the others 21 ms"
 )
 
 
@@ -57,5 +57,5 @@ def test_each_is_named_once(evaluated: Callable[..., Any], ranks: tuple[RankRoun
     named = [naming.of(one) for one in rounds]
     assert named[0] == LINE
     assert named[2] is not None
-    assert named[2].startswith("rank 2 (flights-w-c) holds")
+    assert named[2].startswith("rank 2 (flights-w-c) delays")
     assert [named[at] for at in (1, 3, 4)] == [None] * 3

@@ -94,7 +94,7 @@ def test_who_holds_the_others_up_is_named_above_the_bar(
     progress.on_event(started())
     progress.on_event(evaluated(0, 0.44, 0.73, ranks=ranks))
     progress.close()
-    assert text(screen).count("rank 1 (flights-w-b) holds the others up") == 1
+    assert text(screen).count("rank 1 (flights-w-b) delays the others") == 1
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])

@@ -84,7 +84,7 @@ def test_each_rank_has_a_line_and_the_slow_one_is_named(make_report: Make, make_
         *(replace(one, ranks=ranks(slow)) for one, slow in zip(rest, (0.06, 0.076), strict=True)),
     ]
     words = " | ".join(Outline(page.render(make_report(history=history))).words)
-    assert "Rank 1 (w-b) holds the others up: 68 ms a step" in words
+    assert "Rank 1 (w-b) delays the others: its gradients take 68 ms a step" in words
     assert "rank | host | step | own part | loader | memory | GPU memory | GPU busy | 1 | w-b" in words
     assert "0 | w-a | 50 ms | 20 ms | 1.0 ms | 812 MB | 1.4 GB | 41 %" in words
     assert "1 | w-b | 50 ms | 68 ms | 1.0 ms | 812 MB | 1.5 GB | –" in words

@@ -80,7 +80,7 @@ search = batch_size_finder.search
 def test_what_a_search_has_measured_stays_with_the_run(workplace, monkeypatch):
     measured(monkeypatch, lambda rows: 1e-3 + rows * 1e-4)
     out = workplace.done("train", workplace.job(auto)).out
-    assert "batch_size auto: 16 rows, 6.2k rows/s (of 16 to 16 the fastest: 16 rows, 6.2k rows/s)\n" in out
+    assert "batch_size auto: 16 rows, 6.2k rows/s (tried 16 to 16; the fastest is 16 rows, 6.2k rows/s)\n" in out
     found = resolved(workplace)
     assert found["batching"]["pass_rows"] == 16
     assert found["rows_per_second"] == {"16": pytest.approx(16 / 2.6e-3)}

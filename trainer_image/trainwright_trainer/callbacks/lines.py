@@ -42,8 +42,8 @@ def setting_items(started: Started) -> list[str]:
 
 
 def _ties(started: Started) -> str:
-    """` (the last within 13 %)`: with few validation rows, the smallest value is not the best epoch."""
-    return f" (the last within {100 * started.tolerance:.0f} %)" if started.tolerance else ""
+    """` (the latest within 13 % of the best value)`: with few validation rows, the best value depends on chance."""
+    return f" (the latest within {100 * started.tolerance:.0f} % of the best value)" if started.tolerance else ""
 
 
 _MOST_METRICS = 12

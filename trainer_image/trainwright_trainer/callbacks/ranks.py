@@ -24,14 +24,14 @@ def straggler(ranks: Sequence[RankRound]) -> RankRound | None:
 
 
 def straggler_line(ranks: Sequence[RankRound]) -> str | None:
-    """`rank 1 (gpu-7) holds the others up: 48 ms a step until its gradients are there (30 ms for the loader), …`"""
+    """`rank 1 (gpu-7) delays the others: its gradients take 48 ms a step (30 ms for the loader), those of the others …`"""
     slow = straggler(ranks)
     if slow is None:
         return None
     own, loader, others = map(formats.part_of_step, (slow.own_seconds, slow.loader_seconds, _others(ranks, slow)))
     return (
-        f"rank {slow.rank} ({slow.host}) holds the others up: {own} a step until its gradients are there "
-        f"({loader} for the loader), elsewhere {others}"
+        f"rank {slow.rank} ({slow.host}) delays the others: its gradients take {own} a step "
+        f"({loader} for the loader), those of the others {others}"
     )
 
 

@@ -41,29 +41,35 @@ class Comparison:
 
     @property
     def phrase(self) -> str:
-        """The text for the last line of output: `mean_squared_error 46 % below that of always the mean`."""
+        """The text for the last line of output: `mean_squared_error 46 % below that of predicting always the mean`."""
         if self.metric in ("jaccard", "token_accuracy"):
             model, baseline = formats.score(self.model), formats.score(self.baseline)
-            return f"{self.metric} {model}, {self.baseline_name} {baseline}"
+            return f"{self.metric} {model}, {baseline} by {self._prediction}"
         if not formats.lower_is_better(self.metric):
-            return f"{formats.percent(self.model)} right, {self.baseline_name} {formats.percent(self.baseline)}"
+            return f"{formats.percent(self.model)} right, {formats.percent(self.baseline)} by {self._prediction}"
         if not self.baseline:
-            return f"{self.metric} {formats.score(self.model)}, {self.baseline_name} 0"
+            return f"{self.metric} {formats.score(self.model)}, 0 by {self._prediction}"
         change = self.model / self.baseline - 1
         side = "below" if change < 0 else "above"
-        return f"{self.metric} {formats.percent(abs(change))} {side} that of {self.baseline_name}"
+        return f"{self.metric} {formats.percent(abs(change))} {side} that of {self._prediction}"
 
     @property
     def warning(self) -> str | None:
         """The warning if the model is not better than the baseline; else None."""
         if self.better:
             return None
-        found = f"{self.metric} {formats.score(self.model)}, {self.baseline_name} {formats.score(self.baseline)}"
+        found = f"{self.metric} {formats.score(self.model)}, {formats.score(self.baseline)} by {self._prediction}"
         if self.ranking is not None and self.ranking > 0.5:
-            more = f" It does order the rows ({_RANKING} {formats.score(self.ranking)}): look at the threshold."
+            more = (
+                f" Its ranking is better than chance ({_RANKING} {formats.score(self.ranking)}): try another threshold."
+            )
         else:
             more = " Look at the inputs, and at the learning curves in the report."
         return f"warning: {self.output} is predicted no better than without a model ({found}).{more}"
+
+    @property
+    def _prediction(self) -> str:
+        return f"predicting {self.baseline_name}"
 
     def to_json(self) -> dict[str, Any]:
         """The entry in metrics.json."""

@@ -144,14 +144,14 @@ def _searched(
 
 
 def _search_line(found: BatchSize) -> str:
-    """For example `batch_size auto: 256 rows, 52k rows/s (of 16 to 1,024 the fastest: 1,024 rows, 61k rows/s)`."""
+    """For example `batch_size auto: 256 rows, 52k rows/s (tried 16 to 1,024; the fastest is 1,024 rows, 61k rows/s)`."""
     speeds = found.speeds
     shown = [
         f"{formats.count(size)} rows, {formats.rate(speeds[size])} rows/s"
         for size in (found.size, max(speeds, key=speeds.__getitem__))
     ]
     tried = f"{formats.count(min(speeds))} to {formats.count(max(speeds))}"
-    return f"batch_size auto: {shown[0]} (of {tried} the fastest: {shown[1]})"
+    return f"batch_size auto: {shown[0]} (tried {tried}; the fastest is {shown[1]})"
 
 
 def _resolved(context: TrainContext, device: torch.device, found: Resolved) -> dict[str, Any]:
