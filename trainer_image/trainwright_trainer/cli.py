@@ -47,7 +47,9 @@ Config = Annotated[
     Path | None, typer.Option("--config", "-c", metavar="FILE", help="The same file, as Ludwig names it.")
 ]
 Dataset = Annotated[str | None, text_option("PATH", "Read this instead of the file's dataset.")]
-Output = Annotated[str | None, text_option("DIR", "The run's folder. Default: OUTPUT/NAME of the file.")]
+Output = Annotated[
+    str | None, text_option("DIR", "The run's folder. Default: NAME in the file's output, else out/NAME.")
+]
 Predictions = Annotated[
     str | None, text_option("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")
 ]
@@ -59,15 +61,15 @@ Threads = Annotated[
         metavar="N",
         min=1,
         max=MOST_THREADS,
-        help="Compute with so many threads. Default: OMP_NUM_THREADS, or what the job needs.",
+        help="The number of threads. Default: OMP_NUM_THREADS, or what the job needs.",
     ),
 ]
 Gpus = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Train on so many of this machine's GPUs. Default: all of them.")
+    int | None, typer.Option(metavar="N", min=1, help="The number of this machine's GPUs to train on. Default: all.")
 ]
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
-Model = Annotated[str | None, text_option("DIR", "A model folder. Default: OUTPUT/model.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")]
+Model = Annotated[str | None, text_option("DIR", "A model folder. Default: model in the run's folder.")]
 Keep = Annotated[
     str | None, text_option("NAMES", "Write these columns beside the predictions: id,name or all. Targets always are.")
 ]
@@ -98,7 +100,7 @@ Version = Annotated[
 
 @app.callback()
 def program(version: Version = False) -> None:
-    """One YAML file to a trained model, on a laptop or on a GPU cluster, with no change to the file."""
+    """Train a model from one YAML file. The same file works on a laptop and on a GPU cluster."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def predict(job: Path, options: Options) -> None:
 
 @_command("dataset", "backend", "seed", "threads", "lenient", "json")
 def preprocess(job: Path, options: Options) -> None:
-    """Encode the data set into the cache, and stop there."""
+    """Encode the data set into the cache, without training."""
     _run("preprocess", job, options)
 
 
@@ -203,7 +205,7 @@ def hyperopt(job: Path, options: Options) -> None:
 
 @_command("output", "backend", "threads", "gpus", "resume", "overwrite", "json")
 def run(job: Path, options: Options) -> None:
-    """Do what the file's `task` says. This is what pods call."""
+    """Run the task that the file names. Pods call this."""
     with _mistakes_of(job):
         pod = this_pod(os.environ)
     if pod is None:
