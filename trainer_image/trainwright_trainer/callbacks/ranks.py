@@ -24,7 +24,7 @@ def straggler(ranks: Sequence[RankRound]) -> RankRound | None:
 
 
 def straggler_line(ranks: Sequence[RankRound]) -> str | None:
-    """`rank 1 (gpu-7) delays the others: its gradients take 48 ms a step (30 ms for the loader), those of the others …`"""
+    """`rank 1 (gpu-7) delays the others: its gradients take 48 ms a step (30 ms for the loader), …`"""
     slow = straggler(ranks)
     if slow is None:
         return None

@@ -144,7 +144,7 @@ def _searched(
 
 
 def _search_line(found: BatchSize) -> str:
-    """For example `batch_size auto: 256 rows, 52k rows/s (tried 16 to 1,024; the fastest is 1,024 rows, 61k rows/s)`."""
+    """`batch_size auto: 256 rows, 52k rows/s (tried 16 to 1,024; the fastest is 1,024 rows, 61k rows/s)`."""
     speeds = found.speeds
     shown = [
         f"{formats.count(size)} rows, {formats.rate(speeds[size])} rows/s"
