@@ -50,6 +50,8 @@ class ChildKind:
     """Reads the state from an object."""
     gang: Callable[[Mapping[str, Any]], int]
     """Counts the pods of a spec that must run at the same time."""
+    owners_of_pods: tuple[Resource, ...] = ()
+    """The objects between the child and its pods in the chain of owner references."""
     network: tuple[Builder, ...] = ()
     """Builds the Service and the NetworkPolicy that its pods need."""
     needs: Requirement | None = None

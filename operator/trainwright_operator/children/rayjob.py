@@ -36,7 +36,7 @@ from trainwright_operator.children.kind import ChildKind, Requirement, State
 from trainwright_operator.children.network import DASHBOARD_PORT, ray_policy
 from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod
 from trainwright_operator.children.ray_start_params import head_params, worker_params
-from trainwright_operator.kube.resources import RAY_JOBS
+from trainwright_operator.kube.resources import JOBS, RAY_CLUSTERS, RAY_JOBS
 from trainwright_operator.model.observed import ChildState, Manifest
 from trainwright_operator.model.reading import condition, mapping, mappings, number, text, time
 from trainwright_operator.model.refusals import cause
@@ -191,6 +191,8 @@ RAY_JOB = ChildKind(
     build=ray_job,
     state=state_of_ray_job,
     gang=gang_of_ray_job,
+    # A Job has the submitter.
+    owners_of_pods=(RAY_CLUSTERS, JOBS),
     network=(ray_policy,),
     needs=Requirement(
         "KubeRayMissing", "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"

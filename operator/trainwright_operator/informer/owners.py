@@ -11,9 +11,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Literal
 
+from trainwright_operator.children.kinds import KINDS
 from trainwright_operator.children.origin import controller_of
 from trainwright_operator.kube.errors import ApiError
-from trainwright_operator.kube.resources import JOBS, RAY_CLUSTERS, RAY_JOBS, TRAINING_JOBS, Resource
+from trainwright_operator.kube.resources import TRAINING_JOBS, Resource
 from trainwright_operator.model.observed import Manifest, Owner, Pod
 from trainwright_operator.model.reading import mapping
 
@@ -22,11 +23,14 @@ Chain = Literal["whole", "broken", "foreign"]
 elsewhere."""
 Get = Callable[[Resource, str, str], Awaitable[dict[str, Any]]]
 
-LINKS = {(resource.kind, resource.group): resource for resource in (JOBS, RAY_CLUSTERS, RAY_JOBS)}
-LONGEST = 2
+LINKS = {
+    (resource.kind, resource.group): resource for kind in KINDS for resource in (kind.resource, *kind.owners_of_pods)
+}
+"""The resources of the owners between a pod and its job, by kind and group."""
+LONGEST_CHAIN = 2
 """The most owners between a pod and its job: the RayCluster, or the Job that submits, and the RayJob."""
-MOST = 20_000
-"""The maximum of owners that are remembered."""
+MAX_OWNERS = 20_000
+"""The maximum number of owners that are remembered."""
 
 
 class Owners:
@@ -58,7 +62,7 @@ class Owners:
         """Return the chain of a pod, read from the API server if it is not known."""
         if pod.owner is None:
             return "foreign"
-        return await self._follow(pod.namespace, pod.owner, pod.job_uid, LONGEST)
+        return await self._follow(pod.namespace, pod.owner, pod.job_uid, LONGEST_CHAIN)
 
     def _known(self, owner: Owner, job_uid: str) -> Chain | None:
         if (owner.kind, owner.group) == (TRAINING_JOBS.kind, TRAINING_JOBS.group):
@@ -94,5 +98,5 @@ class Owners:
     def _note(self, uid: str, job_uid: str, chain: Chain) -> None:
         self._chains[uid, job_uid] = chain
         self._chains.move_to_end((uid, job_uid))
-        if len(self._chains) > MOST:
+        if len(self._chains) > MAX_OWNERS:
             self._chains.popitem(last=False)

@@ -47,7 +47,7 @@ def on_workers(world: int, job: Job, stop: StopRequest, *, quiet: bool) -> Any:
         end = Path(folder) / "end"
         for restart in range(job.spec.backend.trainer.max_retries + 1):
             _run(world, pickle.dumps(Start(job, quiet, end)), restart, stop)
-            if end.exists():
+            if end.exists():  # rank 0 writes its end, also that of a mistake; without it, a worker was lost
                 return pickle.loads(end.read_bytes())
             if stop:
                 break

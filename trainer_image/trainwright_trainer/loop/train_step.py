@@ -1,4 +1,4 @@
-"""One optimizer step: passes, gradients, and the engine's update, which clips. `__init__` prepares all it can."""
+"""One optimizer step: passes, gradients, and the update of the engine, which clips (`strategies/torch_engine.py`)."""
 
 from __future__ import annotations
 

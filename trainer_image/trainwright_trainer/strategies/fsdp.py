@@ -32,7 +32,6 @@ from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, assign
-from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.rundir.blocks import Block, copy_common, whole
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
@@ -101,7 +100,7 @@ class Fsdp(TorchEngine):
             return super().forward(batch, last=last)
 
     def penalty(self) -> torch.Tensor | None:
-        """Only the value: `_clip` adds the gradient, because a shard has no part in the forward pass."""
+        """Only the value: `_add_penalty` adds the gradient, because a shard has no part in the forward pass."""
         own = self._penalty_of_shards()
         return None if own is None else own.detach()
 
@@ -121,14 +120,13 @@ class Fsdp(TorchEngine):
                 self._parameters[name].grad = _local(parameter.grad)
         super().update(rate)
 
-    def _clip(self) -> None:
-        """Add the gradient of the penalty, then clip by norms over all ranks: each has a part of each gradient."""
+    def _add_penalty(self) -> None:
         own = self._penalty_of_shards()
         if own is not None:
             own.backward()  # type: ignore[no-untyped-call]
-        clip(self._gradients(), self._clipping, self._norms)
 
     def _norms(self, gradients: list[torch.Tensor]) -> torch.Tensor:
+        """The norms over all ranks: each has a part of each gradient."""
         squares = torch.stack([one.square().sum() for one in gradients])
         return self.ranks.sum(squares).sqrt()
 

@@ -12,7 +12,7 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
-from trainwright_trainer.optim.clipping import clip
+from trainwright_trainer.optim.clipping import clip, norms_of
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.interface import EngineState
@@ -81,7 +81,8 @@ class TorchEngine:
             group["lr"] = rate
         if self._scaler is not None:
             self._scaler.unscale_(self._optimizer)
-        self._clip()
+        self._add_penalty()
+        clip(self._gradients(), self._clipping, self._norms)
         if self._scaler is None:
             self._optimizer.step()
         else:
@@ -89,8 +90,12 @@ class TorchEngine:
             self._scaler.update()
         self.discard()
 
-    def _clip(self) -> None:
-        clip(self._gradients(), self._clipping)
+    def _add_penalty(self) -> None:
+        """Add the gradients of the penalty, unless the backward pass of the loss computes them."""
+
+    def _norms(self, gradients: list[torch.Tensor]) -> torch.Tensor:
+        """[gradients]: the norm of each whole gradient, for clipping."""
+        return norms_of(gradients)
 
     def _gradients(self) -> list[torch.Tensor]:
         return [one.grad for one in self._parameters.values() if one.grad is not None]
