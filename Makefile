@@ -75,7 +75,7 @@ format: setup ## format the code with ruff
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 
-generate: setup kubernetes ## write the CRD, docs/reference.md, and what is made of the chart
+generate: setup kubernetes ## write the CRD, docs/reference.md, and the files that follow from the chart
 	$(RUN) python -m trainwright_api.generate
 	$(RUN) python -m helm.generate
 
@@ -162,7 +162,7 @@ $(MODIN_ENVIRONMENT): pyproject.toml uv.lock
 	UV_PROJECT_ENVIRONMENT=.venv-modin UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --no-default-groups --group modin-tests --extra trainer --extra modin
 	@touch $(MODIN_ENVIRONMENT)
 
-browser: ## install the browser that the report's test looks through (Debian's chromium)
+browser: ## install the browser of the report's tests (Debian's chromium)
 	@test -x $(CHROMIUM) || { \
 	  root=""; test "$$(id -u)" = 0 || root=sudo; \
 	  $$root apt-get update -qq && $$root apt-get install -y -qq chromium >/dev/null; }

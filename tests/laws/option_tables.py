@@ -54,7 +54,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "backend.credentials": _OF_A_STORE,
     "datasetOptions.encoding*": _OF_BYTES,
     "cache.maxBytes": _OF_OLD_ENTRIES,
-    "report.*": "It changes the report alone: test_report_answers.py looks at it.",
+    "report.*": "It changes the report alone: test_report_analyses.py looks at it.",
     "callbacks.mlflow*": "It tells a server about the run: test_mlflow.py reads it back from a real one.",
     "backend.loader.fully_executed": "One window of these few rows has the order of all rows: test_windows.py sees it.",
     "backend.type=*": "It starts workers, which have the curve of one process: test_fit.py and test_own_workers.py.",

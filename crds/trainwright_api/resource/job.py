@@ -78,12 +78,12 @@ class CachePolicy(KubernetesSection):
 
 
 class ReportPolicy(KubernetesSection):
-    """The answers that the report has in addition to scores and curves. They are computed after training."""
+    """The analyses that the report has in addition to scores and curves. They are computed after training."""
 
     max_seconds: Annotated[float, Field(ge=0, le=86_400)] = Field(
         10.0,
         description="Time limit in seconds for intervals of the scores, the worst rows and permutation importance. An "
-        "answer that is not ready then is left out. 0: none of them.",
+        "analysis that is not ready then is left out. 0: none of them.",
     )
     baselines: bool = Field(
         False,
@@ -165,7 +165,7 @@ class TrainingJobSpec(KubernetesSection):
     )
     cache: CachePolicy = Field(default_factory=CachePolicy, description="The size of the cache of preprocessing.")
     report: ReportPolicy = Field(
-        default_factory=ReportPolicy, description="The answers of the report in addition to scores and curves."
+        default_factory=ReportPolicy, description="The analyses of the report, in addition to scores and curves."
     )
     callbacks: Callbacks = Field(
         default_factory=Callbacks, description="Other programs that receive the progress of the run."

@@ -60,14 +60,14 @@ def test_it_asks_for_nothing_outside_itself(any_report: ReportData) -> None:
     assert "default-src 'none'" in text
 
 
-def test_it_opens_with_the_answer(make_report: Make) -> None:
+def test_it_opens_with_the_score(make_report: Make) -> None:
     words = "".join(Outline(page.render(make_report())).words)
-    answer = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481 (0.7432\u00a0to\u00a00.7531).")
+    score = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481 (0.7432\u00a0to\u00a00.7531).")
     order = ["Learning curves", "late on test rows", "F1support", "Confusion matrix", "ROC", "Precision and recall"]
     order += ["Threshold", "Calibration", "Worst rows", "Importance of the inputs", "Features"]
     order += ["Learning rate and throughput", "This run", "Resolved config"]
     places = [words.index(name) for name in order]
-    assert [answer, *places] == sorted([answer, *places])
+    assert [score, *places] == sorted([score, *places])
 
 
 def test_each_rank_has_a_line_and_the_slow_one_is_named(make_report: Make, make_rounds: Make) -> None:

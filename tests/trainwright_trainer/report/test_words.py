@@ -14,7 +14,7 @@ Make = Callable[..., Any]
 Makers = dict[str, Make]
 
 
-def test_the_answer_is_reported_in_the_metric_that_the_job_watches(outputs: Makers) -> None:
+def test_the_score_is_reported_in_the_metric_that_the_job_watches(outputs: Makers) -> None:
     late = outputs["binary"]()
     assert words.headline_metric(late, "late.accuracy") == "accuracy"
     assert words.headline_metric(late, "combined.loss") == "roc_auc"

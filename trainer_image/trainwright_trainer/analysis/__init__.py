@@ -1,1 +1,1 @@
-"""The answers of the report that need the trained model again: computed after training, in bounded time."""
+"""The parts of the report that need the trained model again: computed after training, in bounded time."""

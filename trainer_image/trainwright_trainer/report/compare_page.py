@@ -31,11 +31,11 @@ def _title(runs: Sequence[RunRecord]) -> str:
 
 
 def _head(runs: Sequence[RunRecord]) -> Markup:
-    answers = [_answer(runs, name) for name in telling_metrics(runs)]
-    return element("header", element("p", "Comparison", class_="kicker"), element("h1", _title(runs)), *answers)
+    headlines = [_headline(runs, name) for name in telling_metrics(runs)]
+    return element("header", element("p", "Comparison", class_="kicker"), element("h1", _title(runs)), *headlines)
 
 
-def _answer(runs: Sequence[RunRecord], name: str) -> Markup | None:
+def _headline(runs: Sequence[RunRecord], name: str) -> Markup | None:
     """The best run by one test score, and its distance to the next one."""
     metric = name.rpartition(".")[2]
     known = [(run.test_score(name), run) for run in runs if math.isfinite(run.test_score(name))]

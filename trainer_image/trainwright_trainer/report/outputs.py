@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report import bars, classifiers, grids, residual_plots, thresholds, words
-from trainwright_trainer.report.answer import scores_table
 from trainwright_trainer.report.data import ClassScores, OutputFigures, ReportData, WorstRow
+from trainwright_trainer.report.head import scores_table
 from trainwright_trainer.report.markup import Markup, element, join
 from trainwright_trainer.report.pictures import pictures
 from trainwright_trainer.report.tables import figure, section, table
@@ -17,7 +17,7 @@ MOST_COLUMNS = 16
 
 
 def output(data: ReportData, of: OutputFigures) -> Markup:
-    """All answers about one output."""
+    """The section of one output."""
     figures = [*_of_classes(of), *_of_numbers(of)]
     grid = element("div", *figures, class_="grid") if figures else None
     title = join(element("em", formats.shorten(of.name, 60)), f" on {words.kind_of_rows(data)}")
@@ -95,14 +95,14 @@ def _card(one: WorstRow, target: Sequence[str], columns: Sequence[str]) -> Marku
     values = one.values or {}
     true = next((f"true {formats.shorten(values[name], 40)}, " for name in target if name in values), "")
     head = element("h3", f"row {one.row + 1:,} ", element("span", f"loss {formats.score(one.loss)}", class_="kind"))
-    answer = element("p", element("b", f"{true}predicted {formats.shorten(one.predicted, 60)}"))
+    prediction = element("p", element("b", f"{true}predicted {formats.shorten(one.predicted, 60)}"))
     facts = (
         element("span", element("span", name, class_="quiet"), f" {values[name]}", class_="fact")
         for name in columns[:MOST_COLUMNS]
         if name in values
     )
     shown = pictures((f"{name} of row {one.row + 1:,}", uri) for name, uri in one.images.items())
-    return element("article", head, answer, shown, element("p", *facts), class_="card")
+    return element("article", head, prediction, shown, element("p", *facts), class_="card")
 
 
 def _by_importance(data: ReportData, of: OutputFigures) -> list[str]:

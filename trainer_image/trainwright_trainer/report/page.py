@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from string import Template
 
-from trainwright_trainer.report import answer, importance, ranks, sections
+from trainwright_trainer.report import head, importance, ranks, sections
 from trainwright_trainer.report import outputs as of_outputs
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.markup import Markup, element, join
@@ -39,7 +39,7 @@ def _body(data: ReportData) -> Markup:
     versions = " · ".join(f"{name} {version}" for name, version in data.versions.items())
     main = element(
         "main",
-        answer.head(data),
+        head.head(data),
         sections.learning_curves(data),
         *(of_outputs.output(data, output) for output in data.outputs),
         importance.importance(data),

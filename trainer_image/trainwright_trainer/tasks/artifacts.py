@@ -22,7 +22,7 @@ from trainwright_trainer.report.page import render
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import model_folder, shared_files
 from trainwright_trainer.tasks.embeddings import without_embeddings
-from trainwright_trainer.tasks.report_answers import Answers
+from trainwright_trainer.tasks.report_analyses import Analyses
 from trainwright_trainer.tasks.report_facts import facts_of
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
@@ -81,7 +81,7 @@ def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: 
     )
 
 
-def write_report(context: TrainContext, history: History, found: Answers, end: Ended) -> None:
+def write_report(context: TrainContext, history: History, found: Analyses, end: Ended) -> None:
     """Write report.html."""
     job, data = context.job, context.data
     page = render(

@@ -25,7 +25,7 @@ from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.artifacts import feature_summaries
-from trainwright_trainer.tasks.report_answers import Answering, Answers, answers
+from trainwright_trainer.tasks.report_analyses import Analyses, AnalysisSettings, analyses
 from trainwright_trainer.tasks.report_facts import facts_of
 from trainwright_trainer.tasks.result import Evaluation
 from trainwright_trainer.tasks.saved_model import (
@@ -38,7 +38,7 @@ from trainwright_trainer.tasks.saved_model import (
 )
 
 MOST_BLOCKS = 8
-"""The blocks of rows that an evaluation keeps for the answers of its report."""
+"""The blocks of rows that an evaluation keeps for the analyses of its report."""
 
 # The word for an evaluated row: all rows of new data ("given"), or the test rows of the training data ("test").
 _ROW = {"given": "row", "test": "test row"}
@@ -55,8 +55,8 @@ def evaluate(job: Job, console: Console) -> Evaluation:
     with computing(saved, job.options.threads, job.cpus):
         about = {"model": str(job.model), "dataset": job.dataset}
         content = saved.about["content"] if part == "test" else ""
-        answering = Answering(job.spec.report.max_seconds, console.log)
-        found = evaluation_of(saved, data, part, about, answering, facts_of(job, job.dataset, content))
+        settings = AnalysisSettings(job.spec.report.max_seconds, console.log)
+        found = evaluation_of(saved, data, part, about, settings, facts_of(job, job.dataset, content))
     console.log_notices(data.notices(), data.name)
     shown = [f"{name}.{metric} {score(value)}" for name, one in found.items() for metric, value in one.items()]
     plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": found.rows, "scores": found.scores}
@@ -75,22 +75,22 @@ def evaluation_of(
     data: NewData,
     part: str,
     about: dict[str, Any],
-    answering: Answering | None = None,
+    settings: AnalysisSettings | None = None,
     facts: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """The scores and the page of a data set; `about` and `facts` are shown on the page.
 
-    The further answers of the report are computed if `answering` is given and the data have at most `MOST_BLOCKS`
+    The analyses of the report are computed if `settings` is given and the data have at most `MOST_BLOCKS`
     blocks. Raises `Mistakes` if no row has targets.
     """
     metrics = model_metrics(saved.config, saved.statistics, figures=True)
     rows, scores, whole = _scored(saved, data, metrics)
     if not rows:
         raise Mistakes.one("dataset", _NO_ROW[part].format(data.name))
-    found = Answers(figures_of(metrics), None)
-    if answering is not None and whole is not None:
+    found = Analyses(figures_of(metrics), None)
+    if settings is not None and whole is not None:
         subject = Subject(saved.model, saved.config, whole, saved.about["seed"], rows_at_a_time(saved))
-        found = answers(subject, data.raw, metrics, found.figures, answering)
+        found = analyses(subject, data.raw, metrics, found.figures, settings)
     page = ReportData(
         title=str(saved.about["name"]),
         started=None,

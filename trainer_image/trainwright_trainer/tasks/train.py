@@ -54,7 +54,7 @@ from trainwright_trainer.tasks import artifacts
 from trainwright_trainer.tasks.embeddings import with_embeddings
 from trainwright_trainer.tasks.job_data import raw_data
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
-from trainwright_trainer.tasks.report_answers import Answering, Answers, answers
+from trainwright_trainer.tasks.report_analyses import Analyses, AnalysisSettings, analyses
 from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.tracking import check_tracking, tracker_of
@@ -192,7 +192,7 @@ class Training:
             end = artifacts.ended(context, fitted, test, figures)
             if self.is_rank_zero:
                 artifacts.save_model(context, model)
-                found = self._answers(model, metrics, figures, resolved.batching)
+                found = self._analyses(model, metrics, figures, resolved.batching)
                 artifacts.write_report(context, self.metrics_file.history, found, end)
             relay.on_event(end)
         if self.is_rank_zero:
@@ -256,15 +256,15 @@ class Training:
             return {}, metrics
         return evaluate(model, parts["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
 
-    def _answers(
+    def _analyses(
         self, model: Model, metrics: ModelMetrics, figures: Sequence[OutputFigures], batching: Batching
-    ) -> Answers:
-        """The further answers of the report. They cost time after training alone, at most `report.maxSeconds`."""
+    ) -> Analyses:
+        """The analyses of the report. They cost time after training alone, at most `report.maxSeconds`."""
         job = self.job
         subject = Subject(model, self.config, self.context.data, job.spec.seed, batching.pass_rows, self.ranks.device)
         policy = job.spec.report
-        answering = Answering(policy.max_seconds, self.console.log, self.stop.__bool__, policy.baselines)
-        return answers(subject, partial(raw_data, job), metrics, figures, answering)
+        settings = AnalysisSettings(policy.max_seconds, self.console.log, self.stop.__bool__, policy.baselines)
+        return analyses(subject, partial(raw_data, job), metrics, figures, settings)
 
     def _stopped_line(self, result: TrainingResult) -> str:
         """The line for a stopped run; outside a pod with the command that resumes it."""

@@ -1,4 +1,4 @@
-"""The answers of the report beyond the scores: intervals, the worst rows and permutation importance."""
+"""The analyses of the report, which need the trained model: intervals, the worst rows and permutation importance."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from trainwright_trainer.report.data import Importances, OutputFigures, WorstRow
 
 
 @dataclass(frozen=True)
-class Answering:
-    """`seconds`: the time limit of all answers. `stop`: returns True if they are to end at once."""
+class AnalysisSettings:
+    """`seconds`: the time limit of all analyses. `stop`: returns True if they are to end at once."""
 
     seconds: float
     log: Callable[[str], None]
@@ -35,7 +35,7 @@ class Answering:
 
 
 @dataclass(frozen=True)
-class Answers:
+class Analyses:
     """`figures`: those of the outputs, with intervals and worst rows. `samples`: pictures of rows, by image input."""
 
     figures: Sequence[OutputFigures]
@@ -43,15 +43,15 @@ class Answers:
     samples: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def answers(
+def analyses(
     subject: Subject,
     data: Callable[[], Source[Block]],
     metrics: ModelMetrics,
     figures: Sequence[OutputFigures],
-    answering: Answering,
-) -> Answers:
-    """All answers that end in time. `data` opens the raw columns. `metrics` and `figures`: those of the test rows."""
-    deadline = Deadline(answering.seconds, answering.stop)
+    settings: AnalysisSettings,
+) -> Analyses:
+    """All analyses that end in time. `data` opens the raw columns. `metrics` and `figures`: those of the test rows."""
+    deadline = Deadline(settings.seconds, settings.stop)
     found = _with_intervals(subject, figures, deadline)
     pictures = Thumbnails(subject.config, subject.data)
     samples = {} if deadline.passed else pictures.samples()
@@ -59,11 +59,11 @@ def answers(
         try:
             found = _with_worst_rows(subject, worst_rows(subject, data(), metrics.worst, deadline), found, pictures)
         except (Mistakes, EnvironmentFailure) as error:  # the model is trained; the data have gone or changed meanwhile
-            answering.log(f"report: the worst rows are left out: {error}")
+            settings.log(f"report: the worst rows are left out: {error}")
     importance = _importance(subject, found, deadline)
-    if answering.baselines and not answering.stop():
-        found = _with_baselines(subject, found, answering.log)
-    return Answers(found, importance, samples)
+    if settings.baselines and not settings.stop():
+        found = _with_baselines(subject, found, settings.log)
+    return Analyses(found, importance, samples)
 
 
 def _with_intervals(subject: Subject, figures: Sequence[OutputFigures], deadline: Deadline) -> list[OutputFigures]:

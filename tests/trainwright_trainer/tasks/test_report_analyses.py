@@ -1,4 +1,4 @@
-"""The answers of a report, from a whole run."""
+"""The analyses of a report, from a whole run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.job.job import read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.tasks.report_facts import facts_of
 
-ANSWERS = ("interval", "Worst rows", "Importance of the inputs")
+ANALYSES = ("interval", "Worst rows", "Importance of the inputs")
 
 
 def text_of(page: Path) -> str:
@@ -19,18 +19,18 @@ def text_of(page: Path) -> str:
     return html.unescape(re.sub(r"<[^>]+>", " ", page.read_text()))
 
 
-def test_a_report_has_all_answers(workplace):
+def test_a_report_has_all_analyses(workplace):
     workplace.done("train", workplace.job())
     words = text_of(workplace.folder / "out/job/report.html")
-    for answer in (*ANSWERS, "F1", "Threshold", "Learning rate", "SHA-256 of the data", "data.csv"):
-        assert answer in words
+    for heading in (*ANALYSES, "F1", "Threshold", "Learning rate", "SHA-256 of the data", "data.csv"):
+        assert heading in words
 
 
 def test_without_time_they_are_left_out(workplace):
     workplace.done("train", workplace.job(lambda job: job.update(report={"maxSeconds": 0})))
     words = text_of(workplace.folder / "out/job/report.html")
-    for answer in ANSWERS:
-        assert answer not in words
+    for heading in ANALYSES:
+        assert heading not in words
     assert "F1" in words
 
 
@@ -38,8 +38,8 @@ def test_an_evaluation_has_them_too(workplace):
     workplace.done("train", workplace.job())
     workplace.done("evaluate", "job.yaml", "--output", "evaluated")
     words = text_of(workplace.folder / "evaluated/evaluation.html")
-    for answer in (*ANSWERS, "F1", "SHA-256 of the data"):
-        assert answer in words
+    for heading in (*ANALYSES, "F1", "SHA-256 of the data"):
+        assert heading in words
 
 
 def test_facts_of_a_run(workplace):

@@ -18,7 +18,7 @@ def head(data: ReportData) -> Markup:
         "header",
         element("p", kind, class_="kicker"),
         element("h1", data.title),
-        *(_answer(data, output) for output in data.outputs),
+        *(_headline(data, output) for output in data.outputs),
         _ending(data),
         _facts(data),
     )
@@ -51,7 +51,7 @@ def _score_row(output: OutputFigures, metric: str, baselines: list[str]) -> Mark
     return element("tr", element("th", name, scope="row"), *cells)
 
 
-def _answer(data: ReportData, output: OutputFigures) -> Markup:
+def _headline(data: ReportData, output: OutputFigures) -> Markup:
     metric = words.headline_metric(output, data.started.validation_metric if data.started else None)
     if metric is None:
         return element("p", f"{output.name}: there are no scores.", class_="lead")
