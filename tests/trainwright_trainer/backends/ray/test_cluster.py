@@ -150,14 +150,14 @@ def started() -> Iterator[dict[str, str]]:
             start_new_session=True,
         )
         assert process.stdout is not None
-        retry_policy = Timer(SECONDS, process.kill)
-        retry_policy.start()
+        timeout = Timer(SECONDS, process.kill)
+        timeout.start()
         with closing(process.stdout) as log:
             lines = []
             while "will now block forever" not in (line := log.readline()):
                 assert line, lines
                 lines.append(line)
-            retry_policy.cancel()
+            timeout.cancel()
             yield environment
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(SECONDS)
