@@ -10,12 +10,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from trainwright_trainer.backends.ray import fit
 from trainwright_trainer.backends.ray.fit import lost_workers
 
 PROGRAM = [sys.executable, "-m", "trainwright_trainer"]
@@ -82,6 +87,15 @@ def until(condition: Callable[[], object], process: subprocess.Popen[str]) -> No
 )
 def test_the_line_about_lost_workers_has_the_cause(text: str, reason: str) -> None:
     assert str(lost_workers(RuntimeError(text))) == f"workers were lost, and no retry is left: {reason}"
+
+
+def test_an_early_end_kills_the_controller_and_waits_for_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = threading.Event()
+    monkeypatch.setattr(fit, "ray", SimpleNamespace(get=lambda found: found, kill=lambda _: killed.set()))
+    mailbox: Any = SimpleNamespace(controller=SimpleNamespace(remote=lambda: "its handle"))
+    with closing(fit.Fitting(killed.wait, mailbox)) as fitting:
+        assert fitting.goes_on
+    assert not fitting.goes_on
 
 
 class Run:

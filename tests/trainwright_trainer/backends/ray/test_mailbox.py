@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from trainwright_trainer.backends.ray import mailbox as module
 from trainwright_trainer.backends.ray.mailbox import Mailbox
 from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 
-def test_letters_come_in_their_order_and_once():
+def test_messages_come_in_their_order_and_once():
     async def scenario():
         mailbox = Mailbox()
         await mailbox.post([Message("log", ("a",)), Message("log", ("b",))])
@@ -53,3 +56,19 @@ def test_the_end_is_known_before_it_is_taken():
         return before, await mailbox.ended()
 
     assert asyncio.run(scenario()) == (False, True)
+
+
+def test_the_controller_is_waited_for_while_it_starts():
+    async def scenario():
+        mailbox = Mailbox()
+        asked = asyncio.create_task(mailbox.controller())
+        await asyncio.sleep(0)
+        await mailbox.controller_started("its handle")
+        return await asked
+
+    assert asyncio.run(scenario()) == "its handle"
+
+
+def test_a_controller_that_does_not_start_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_SECONDS_TO_START", 0.01)
+    assert asyncio.run(Mailbox().controller()) is None

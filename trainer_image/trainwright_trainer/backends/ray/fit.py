@@ -11,7 +11,8 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,8 +20,11 @@ from uuid import uuid4
 
 import ray
 from ray.actor import ActorHandle
+from ray.exceptions import RayError
 from ray.train import get_context
 from ray.train.torch import TorchConfig, TorchTrainer, get_device
+from ray.train.v2._internal.execution.callback import ControllerCallback
+from ray.train.v2.api.callback import RayTrainCallback
 from ray.train.v2.api.config import FailureConfig, LoggingConfig, RunConfig, ScalingConfig
 
 from trainwright_trainer.backends.ray.channel import RayChannel
@@ -53,23 +57,22 @@ def on_workers(
     """
     mailbox = actor_here(Mailbox, stop.decides)
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
-        fitting = Fitting(
-            _trainer(
-                needs, partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, spec, mailbox), scratch
-            ).fit
-        )
-        _handle_messages(mailbox, fitting, answer, stop)
+        entry = partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, spec, mailbox)
+        with closing(Fitting(_trainer(needs, entry, mailbox, scratch).fit, mailbox)) as fitting:
+            _handle_messages(mailbox, fitting, answer, stop)
     if fitting.error is not None and not ray.get(mailbox.ended.remote()):
         raise lost_workers(fitting.error)
 
 
-def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) -> TorchTrainer:
+def _trainer(
+    needs: WorkerResources, entry: Callable[[], None], mailbox: ActorHandle[Any], scratch: str
+) -> TorchTrainer:
     process_group_backend = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
     return TorchTrainer(
         entry,
         torch_config=TorchConfig(backend=process_group_backend, timeout_s=_TIMEOUT_SECONDS),
         scaling_config=scaling_of(needs),
-        run_config=run_of(needs, name=f"trainwright-{uuid4().hex[:12]}", storage_path=scratch),
+        run_config=run_of(needs, mailbox, name=f"trainwright-{uuid4().hex[:12]}", storage_path=scratch),
     )
 
 
@@ -86,13 +89,25 @@ def scaling_of(needs: WorkerResources) -> ScalingConfig:
     )
 
 
-def run_of(needs: WorkerResources, **more: Any) -> Any:
+def run_of(needs: WorkerResources, mailbox: ActorHandle[Any], own: Sequence[RayTrainCallback] = (), **more: Any) -> Any:
     """A RunConfig with the retries of the job. The annotations of `TorchTrainer` still name the older class."""
+    callbacks: Any = [_ControllerStarted(mailbox), *own]  # Ray takes its internal callbacks too
     return RunConfig(
         failure_config=FailureConfig(max_failures=needs.retries),
         logging_config=LoggingConfig(log_level="ERROR"),
+        callbacks=callbacks,
         **more,
     )
+
+
+class _ControllerStarted(ControllerCallback):
+    """Sends the handle of Ray Train's controller to the mailbox. Ray calls it in the controller's process."""
+
+    def __init__(self, mailbox: ActorHandle[Any]) -> None:
+        self._mailbox = mailbox
+
+    def after_controller_start(self, train_run_context: Any) -> None:  # noqa: ARG002
+        self._mailbox.controller_started.remote(ray.get_runtime_context().current_actor)
 
 
 def _run_worker(folder: str, cpus: float, work: Work, spec: Any, mailbox: ActorHandle[Any]) -> None:
@@ -112,17 +127,31 @@ def _run_worker(folder: str, cpus: float, work: Work, spec: Any, mailbox: ActorH
 
 
 class Fitting:
-    """Ray Train's `fit` in a background thread. The main thread handles messages in the meantime."""
+    """Ray Train's `fit` in a background thread. The main thread handles messages in the meantime.
 
-    def __init__(self, fit: Callable[[], object]) -> None:
+    `close()` ends it early, because Ray ends a process of which a thread still uses Ray after its shutdown.
+    """
+
+    def __init__(self, fit: Callable[[], object], mailbox: ActorHandle[Any]) -> None:
         self.error: Exception | None = None
         self._call = fit
+        self._mailbox = mailbox
         self._thread = threading.Thread(target=self._fit, name="ray-train", daemon=True)
         self._thread.start()
 
     @property
     def goes_on(self) -> bool:
         return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Kill the controller if it still runs, and wait for the thread."""
+        if not self.goes_on:
+            return
+        with suppress(RayError):  # the cluster is gone
+            controller: Any = ray.get(self._mailbox.controller.remote())
+            if controller is not None:
+                ray.kill(controller)
+        self._thread.join(_EXIT_SECONDS)
 
     def _fit(self) -> None:
         try:

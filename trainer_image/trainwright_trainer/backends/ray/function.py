@@ -11,7 +11,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from posixpath import basename
@@ -88,20 +88,19 @@ def run_function(
     retries allow.
     """
     mailbox = actor_here(Mailbox)
-    fitting = Fitting(
-        TorchTrainer(
-            partial(_run_worker, os.getcwd(), function, mailbox),
-            scaling_config=scaling_of(needs),
-            run_config=run_of(needs, callbacks=[_Reports(mailbox)], **kept.run_options),
-        ).fit
+    trainer = TorchTrainer(
+        partial(_run_worker, os.getcwd(), function, mailbox),
+        scaling_config=scaling_of(needs),
+        run_config=run_of(needs, mailbox, [_Reports(mailbox)], **kept.run_options),
     )
     nodes = Nodes()
-    while fitting.goes_on:
-        deliver(mailbox, answer)
-        if nodes.here in nodes.newly_draining(time.monotonic()):
-            stop.ask(STOP_REASON_OF_DRAIN)
-        if stop.reason is not None:
-            return False
+    with closing(Fitting(trainer.fit, mailbox)) as fitting:
+        while fitting.goes_on:
+            deliver(mailbox, answer)
+            if nodes.here in nodes.newly_draining(time.monotonic()):
+                stop.ask(STOP_REASON_OF_DRAIN)
+            if stop.reason is not None:
+                return False
     deliver(mailbox, answer)
     if fitting.error is not None:
         raise failure_of(fitting.error, function.entrypoint)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 POLL_TIMEOUT_SECONDS = 0.5
 """The time that the driver waits for messages before it does other work."""
+_SECONDS_TO_START = 30.0
 
 
 class Mailbox:
@@ -25,6 +27,8 @@ class Mailbox:
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._control_state = ControlState(decides=decides)
         self._ended = False
+        self._controller: Any = None
+        self._controller_known = asyncio.Event()
 
     async def post(self, messages: Sequence[Message]) -> ControlState:
         """Store the messages. Returns the control state."""
@@ -55,6 +59,17 @@ class Mailbox:
 
     async def answer(self, number: int, content: Any) -> None:
         self._answers[number].set_result(content)
+
+    async def controller_started(self, handle: Any) -> None:
+        """Store the actor of Ray Train that starts the workers."""
+        self._controller = handle
+        self._controller_known.set()
+
+    async def controller(self) -> Any:
+        """The handle of that actor. Waits until it has started, and returns None if that takes too long."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._controller_known.wait(), _SECONDS_TO_START)
+        return self._controller
 
     async def stop(self, reason: str) -> None:
         self._control_state = replace(self._control_state, stop=reason)
