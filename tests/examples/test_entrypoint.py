@@ -17,7 +17,10 @@ def reports(run: Path) -> list[dict]:
     return json.loads((run / "reports.json").read_text())["reports"]
 
 
-@pytest.mark.parametrize(("name", "epochs", "kept"), [("digits", 5, 3), ("lightning", 3, 2)])
+@pytest.mark.parametrize(
+    ("name", "epochs", "kept"),
+    [pytest.param("digits", 5, 3, marks=pytest.mark.slow), ("lightning", 3, 2)],  # Lightning's function does more
+)
 def test_the_function_trains_and_its_best_checkpoints_are_kept(
     name: str, epochs: int, kept: int, project: Path, run_python: Callable[..., str]
 ) -> None:

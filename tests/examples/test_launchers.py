@@ -28,7 +28,11 @@ def alone(project: Path, run_python: Callable[..., str]) -> list[float]:
     return losses(project / "out/one-process")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(one, marks=pytest.mark.slow if one.stem == "horovodrun" else ()) for one in SCRIPTS],
+    ids=lambda path: path.stem,
+)  # launchers/horovod.yaml runs in test_examples.py
 def test_has_the_curve_of_one_process(script: Path, project: Path, alone: list[float]) -> None:
     if shutil.which(script.stem) is None and script.stem == "mpirun":
         pytest.skip("this machine has no Open MPI")

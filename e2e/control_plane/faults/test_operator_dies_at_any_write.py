@@ -58,7 +58,7 @@ def several_in_one_run(draws: random.Random) -> Crashes:
     return drawn
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ONE_KIND_SOON)
 def test_at_every_write_of_a_success(cluster: Cluster, kind: Kind) -> None:
     check_crashes(cluster, "success", kind, every)
 
