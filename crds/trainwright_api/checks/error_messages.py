@@ -43,8 +43,8 @@ _EXPECTED: Mapping[str, str] = {
     "less_than": "less than {lt}",
     "less_than_equal": "at most {le}",
     "multiple_of": "a multiple of {multiple_of}",
-    "string_too_short": "at least {min_length} letters",
-    "string_too_long": "at most {max_length} letters",
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
 }
 _NUMBER = re.compile(r"[-+]?\.?\d[\d._]*([eE][-+]?\d+)?")
 _PLAIN_NUMBER = ": write it without quotes and underscores"
@@ -82,6 +82,7 @@ def _sentence(line: Line) -> str:
     if kind in _SPECIAL:
         return _SPECIAL[kind](line)
     expected = _EXPECTED.get(kind, "something else").format(**_context(line))
+    expected = re.sub(r"\b1 characters$", "1 character", expected)
     return f"expected {expected}, found {_found(line['input'])}{_advice(kind, line['input'])}"
 
 

@@ -29,8 +29,8 @@ DELIMITER = r"^[\t !#-~]$"
 
 FORMS: Mapping[str, str] = MappingProxyType(
     {
-        DNS_LABEL: "a name of small letters, digits and - (as in my-volume)",
-        DNS_SUBDOMAIN: "a name of small letters, digits, - and . (as in my-secret)",
+        DNS_LABEL: "a name of lowercase letters, digits and - (as in my-volume)",
+        DNS_SUBDOMAIN: "a name of lowercase letters, digits, - and . (as in my-secret)",
         QUALIFIED: "a resource's name (as in nvidia.com/gpu)",
         LABEL_VALUE: "a label of letters, digits, -, _ and . (as in team-a)",
         ENVIRONMENT_NAME: "a variable's name (as in HTTP_PROXY)",

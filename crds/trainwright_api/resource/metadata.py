@@ -51,7 +51,7 @@ class ObjectMeta(KubernetesSection):
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.generate_name is not None and not self._can_be_completed(self.generate_name):
-            expected = "expected the beginning of a name of small letters, digits, - and . (as in nightly-)"
+            expected = "expected the beginning of a name of lowercase letters, digits, - and . (as in nightly-)"
             yield relation(f"{expected}, found {shown(self.generate_name)}", "generateName")
         size = sum(len(key.encode()) + len(value.encode()) for key, value in (self.annotations or {}).items())
         if size > MOST_BYTES_OF_ANNOTATIONS:

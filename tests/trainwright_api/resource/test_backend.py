@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"type": "ray", "trainer": {"use_gpu": False, "resources_per_worker": {"GPU": 1}}},
         {"trainer.resources_per_worker.GPU": "asks for a GPU, but use_gpu is false: drop one of them"},
     ),
-    "a resource in small letters": (
+    "a resource in lowercase letters": (
         {"type": "ray", "trainer": {"resources_per_worker": {"gpu": 1}}},
         {"trainer.resources_per_worker.gpu": "unknown resource: did you mean 'GPU'?"},
     ),

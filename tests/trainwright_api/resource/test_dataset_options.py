@@ -32,7 +32,7 @@ def test_every_encoding_is_one_of_python(name):
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        ("{delimiter: ;;}", "datasetOptions.delimiter: expected at most 1 letters, found the text ';;'"),
+        ("{delimiter: ;;}", "datasetOptions.delimiter: expected at most 1 character, found the text ';;'"),
         ("{delimiter: '\"'}", "datasetOptions.delimiter: expected one ASCII character that is no quote (as in ;)"),
         ("{encoding: utf8}", "datasetOptions.encoding: expected utf-8, utf-16"),
         ("{formt: csv}", "datasetOptions.formt: unknown: did you mean 'format'?"),

@@ -107,7 +107,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an upper-case name": (
         {"config": SMALL, "credentials": {"secretName": "Keys"}},
-        "credentials.secretName: expected a name of small letters, digits, - and . (as in my-secret), "
+        "credentials.secretName: expected a name of lowercase letters, digits, - and . (as in my-secret), "
         "found the text 'Keys'",
     ),
     "one volume twice": (
