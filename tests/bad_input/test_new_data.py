@@ -51,7 +51,7 @@ def test_nothing_to_judge_by(trained):
 
 def test_a_label_that_training_had_not(trained):
     trained.data("size,open,kind", "1,maybe,zebra", name="new.csv")
-    out = trained.done("predict", "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "p.csv").out
+    out = trained.done("predict", "--model", "out", "--dataset", "new.csv", "--output", "p.csv").out
     assert out.splitlines()[0] == "new.csv: column 'open': values that are no binary: 1; they count as missing"
 
 

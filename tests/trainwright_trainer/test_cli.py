@@ -22,7 +22,7 @@ TASKS = ("train", "experiment", "evaluate", "predict", "preprocess", None)
 def asked(monkeypatch):
     """Record the call instead of running the task."""
     calls = []
-    monkeypatch.setattr(run, "run", lambda task, path, options: calls.append((task, str(path), options)))
+    monkeypatch.setattr(run, "run", lambda task, path, options, **_: calls.append((task, str(path), options)))
     return calls
 
 
@@ -66,6 +66,14 @@ def test_one_file_is_needed(workplace, command):
     assert "the file is missing: give JOB.yaml, or --config FILE" in workplace.refused(command)
     message = workplace.refused(command, "a.yaml", "--config", "b.yaml")
     assert "the file is given twice: as a.yaml, and as --config b.yaml" in message
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict"])
+@pytest.mark.parametrize("model", ["out/churn", "out/churn/model", "s3://runs/churn/model", "s3://runs/churn/"])
+def test_a_model_and_data_need_no_file(workplace, asked, command, model):
+    workplace.done(command, "--model", model, "--dataset", "d")
+    assert asked == [(command, "churn", Options(model=model, dataset="d"))]
+    assert "the data are missing: give --dataset PATH, or JOB.yaml" in workplace.refused(command, "--model", model)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -141,14 +149,14 @@ def test_resume_takes_a_folder_or_none(workplace, asked, arguments, output):
     ],
 )
 def test_how_a_run_can_end(workplace, monkeypatch, error, code, out, err):
-    monkeypatch.setattr(run, "run", lambda *_: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(run, "run", lambda *_, **__: (_ for _ in ()).throw(error))
     ended = workplace.run("train", "a.yaml")
     assert (ended.code, ended.out, ended.err) == (code, out, err)
 
 
 def test_a_bug_is_one_line_and_its_traceback_a_file(workplace, monkeypatch):
     monkeypatch.setattr(cli.tempfile, "tempdir", str(workplace.folder))
-    monkeypatch.setattr(run, "run", lambda *_: {}["gone"])
+    monkeypatch.setattr(run, "run", lambda *_, **__: {}["gone"])
     ended = workplace.run("train", "a.yaml")
     (file,) = workplace.folder.glob("trainwright-*.log")
     assert (ended.code, ended.out) == (1, "")

@@ -40,6 +40,8 @@ app = typer.Typer(
 app.add_typer(cache.app)
 
 JOB_ENDINGS = (".yaml", ".yml", ".json")
+_NO_FILE = Path()
+"""In place of the file of a job whose model and data the options name."""
 
 
 Job = Annotated[Path | None, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
@@ -145,7 +147,8 @@ def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callabl
 
     def register(function: Callable[[Path, Options], None]) -> Callable[..., None]:
         def command(job: Path | None = None, config: Path | None = None, **given: Any) -> None:
-            function(_file(job, config), _Parameters(**given).options())
+            options = _Parameters(**given).options()
+            function(_file(job, config, options), options)
 
         command.__signature__ = Signature([*file, *options])  # type: ignore[attr-defined]
         command.__annotations__ = {}  # typer reads the annotations of the signature
@@ -258,14 +261,18 @@ def init(data: Data, target: Target, output: JobFile = None, overwrite: Overwrit
         typer.echo(line, err=output is None)
 
 
-def _file(job: Path | None, config: Path | None) -> Path:
-    """The job's file: the argument, or the value of `--config`."""
+def _file(job: Path | None, config: Path | None, options: Options | None = None) -> Path:
+    """The job's file: the argument, or the value of `--config`. A model needs none beside its data."""
     if job is not None and config is not None:
         raise typer.BadParameter(f"the file is given twice: as {job}, and as --config {config}")
     found = job or config
-    if found is None:
+    if found is not None:
+        return found
+    if options is None or options.model is None:
         raise typer.BadParameter("the file is missing: give JOB.yaml, or --config FILE")
-    return found
+    if options.dataset is None:
+        raise typer.BadParameter("the data are missing: give --dataset PATH, or JOB.yaml")
+    return _NO_FILE
 
 
 def _run(task: str | None, job: Path, options: Options) -> None:
@@ -273,8 +280,17 @@ def _run(task: str | None, job: Path, options: Options) -> None:
         typer.echo(f"{job.name}: starting")
     from trainwright_trainer.tasks import run as tasks
 
+    text = None
+    if job == _NO_FILE and options.model is not None:
+        job, text = _job_of(options.model), "{}"
     with _mistakes_of(job):
-        tasks.run(task, job, options)
+        tasks.run(task, job, options, text=text)
+
+
+def _job_of(model: str) -> Path:
+    """The name of the job that has trained a model: that of its run's folder."""
+    folder = Path(model)
+    return Path((folder.parent if folder.name == "model" else folder).name or "model")
 
 
 @contextmanager
