@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
@@ -81,6 +82,8 @@ def write(path: Path, seed: int) -> None:
 def write_formats(table: pa.Table, path: Path) -> None:
     """Write the same rows as CSV, and in every format under a name that does not show the format."""
     pa.csv.write_csv(table, path.with_suffix(".csv"))
+    pa.csv.write_csv(_with_commas(table), path.with_name("commas.csv"))
+    pa.csv.write_csv(_with_commas(table), path.with_name("semicolons.csv"), pa.csv.WriteOptions(delimiter=";"))
     pa.csv.write_csv(table, path.with_name("csv.data"))
     pa.csv.write_csv(table, path.with_name("tsv.data"), pa.csv.WriteOptions(delimiter="\t"))
     pa.parquet.write_table(table, path.with_name("parquet.data"))
@@ -88,6 +91,14 @@ def write_formats(table: pa.Table, path: Path) -> None:
     rows = [list(row.values()) for row in table.to_pylist()]
     write_workbook(path.with_name("excel.data"), [table.column_names, *rows])
     path.with_name("json.data").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+
+
+def _with_commas(table: pa.Table) -> pa.Table:
+    """The table whose sizes have decimal commas."""
+    for name in ("size", "size2"):
+        texts = pa.compute.replace_substring(table[name].cast(pa.string()), ".", ",")
+        table = table.set_column(table.schema.get_field_index(name), name, texts)
+    return table
 
 
 def _pictures(random: np.random.Generator) -> list[bytes]:

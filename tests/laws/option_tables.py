@@ -83,6 +83,7 @@ NONE_TO_SEE: Mapping[str, str] = {
 REFUSED_AS_WRONG: Mapping[str, str] = {
     "dataset=None": "name the data",
     "datasetOptions.delimiter": "has one column",
+    "datasetOptions.decimal=.": "is text from row",
     "datasetOptions.header": "is not in rows.csv",
     "task=evaluate": "needs a trained model",
     "task=predict": "needs a trained model",
@@ -163,6 +164,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
 VALUES: Mapping[str, list[Any]] = {
     "dataset": ["other.parquet"],
     "datasetOptions.delimiter": [";"],
+    "datasetOptions.decimal": [","],
     "datasetOptions.header": [False],
     "datasetOptions.naValues": [["red"]],
     "output": ["elsewhere"],
@@ -305,6 +307,8 @@ VALUES: Mapping[str, list[Any]] = {
 
 MATTERS: Mapping[str, Mapping[str, Any]] = {
     "datasetOptions.*": {"dataset": "rows.csv"},
+    "datasetOptions.decimal*": {"dataset": "commas.csv"},
+    "datasetOptions.decimal=.": {"dataset": "semicolons.csv"},
     **{f"datasetOptions.format={word}": {"dataset": f"{word}.data"} for word in get_args(FileFormat)},
     "entrypoint": {"config": None, "dataset": None, "seed": None, "checkpoint": None},
     "checkpoint.*": {"config.trainer.epochs": 6},

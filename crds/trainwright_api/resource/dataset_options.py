@@ -49,6 +49,11 @@ class DatasetOptions(KubernetesSection):
         None,
         description="The encoding of CSV and TSV. Absent: UTF-8, UTF-16 or windows-1252, as the first rows show.",
     )
+    decimal: Literal[".", ","] | None = Field(
+        None,
+        description="The mark before the decimals of numbers in CSV and TSV. Absent: the one that the first rows show, "
+        "or a point if the delimiter is a comma.",
+    )
     na_values: Annotated[list[Annotated[str, Field(max_length=256)]], Field(max_length=100)] | None = Field(
         None, description="Texts that count as missing in every column, in addition to the usual ones."
     )

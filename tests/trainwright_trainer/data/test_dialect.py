@@ -17,6 +17,7 @@ from trainwright_trainer.data.new_data import DataFiles, NewData
 from trainwright_trainer.data.preprocess import prepare
 
 TABLE = "name{0}size\nZoë{0}1\nJürgen{0}2\n"
+DELIMITER_LINE = "read with delimiter ';', as its first rows show; datasetOptions sets another"
 ROWS = {"name": ["Zoë", "Jürgen"], "size": ["1", "2"]}
 
 
@@ -104,9 +105,9 @@ def test_the_last_row_of_a_head_may_be_cut():
 
 
 def test_a_given_delimiter_is_used_without_a_line(text):
-    path = text("a;b,size\n1;2,3\n", "x.csv")
-    assert read(path, ["a;b", "size"], delimiter=",") == ({"a;b": ["1;2"], "size": ["3"]}, [])
-    assert read(path, ["a", "b,size"], delimiter=";") == ({"a": ["1"], "b,size": ["2,3"]}, [])
+    path = text("a;b,size\n1;x,3\n", "x.csv")
+    assert read(path, ["a;b", "size"], delimiter=",") == ({"a;b": ["1;x"], "size": ["3"]}, [])
+    assert read(path, ["a", "b,size"], delimiter=";") == ({"a": ["1"], "b,size": ["x,3"]}, [])
 
 
 @pytest.mark.parametrize("encoding", get_args(Encoding))
@@ -141,6 +142,38 @@ def test_a_file_without_a_header(text):
     assert read(path, ["Zoë", "1"], header=True)[0] == {"Zoë": ["Jürgen"], "1": ["2"]}
 
 
+DECIMALS = "size;name;code\n1,5;a;1,2\n;b;1,2,3\n-20;c;7\n0,125;1,5;7\n"
+
+
+@pytest.mark.parametrize("coded", [(), ("size", "name", "code")])
+def test_a_decimal_comma_is_found_in_columns_of_numbers(text, coded):
+    files = find(text(DECIMALS, "x.csv"))
+    (block,) = source.blocks(files, [("x", "size"), ("x", "name"), ("x", "code")], coded)
+    assert {name: column.to_pylist() for name, column in block.columns.items()} == {
+        "size": ["1.5", None, "-20", "0.125"],
+        "name": ["a", "b", "c", "1,5"],
+        "code": ["1,2", "1,2,3", "7", "7"],
+    }
+    line = "read with delimiter ';' and decimal comma, as its first rows show; datasetOptions sets another"
+    assert list(source.notices(files)) == [line]
+
+
+def test_a_decimal_comma_that_is_given_acts_in_every_column(text):
+    rows = DECIMALS.replace("1,5", "1,500").replace("0,125", "2,125").encode("latin-1")
+    assert read(text(rows, "x.csv"), ["size"])[0] == {"size": ["1,500", None, "-20", "2,125"]}  # perhaps thousands
+    given = {"size": ["1.500", None, "-20", "2.125"], "name": ["a", "b", "c", "1.500"]}
+    assert read(text(rows, "x.csv"), ["size", "name"], decimal=",") == (given, [DELIMITER_LINE])
+    assert read(text(DECIMALS, "x.csv"), ["size"], decimal=".")[0] == {"size": ["1,5", None, "-20", "0,125"]}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_quoted_decimal_comma(text, delimiter):
+    path = text(f'name{delimiter}size\na{delimiter}"1,5"\nb{delimiter}"2,25"\n', "x.csv")
+    found = {"size": ["1.5", "2.25"] if delimiter == ";" else ["1,5", "2,25"]}
+    assert read(path, ["size"])[0] == found
+    assert read(path, ["size"], decimal=",")[0] == {"size": ["1.5", "2.25"]}
+
+
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet"])
 def test_words_for_a_missing_value(text, parquet, name):
     if name == "x.parquet":
@@ -159,7 +192,8 @@ def test_words_for_a_missing_value(text, parquet, name):
 
 def test_options_that_change_the_values_change_the_content(text):
     path = text("name,size\na,1\n", "x.csv")
-    given = [{}, {"delimiter": ";"}, {"encoding": "utf-16"}, {"na_values": ["a"]}, {"header": False}, {"format": "tsv"}]
+    given = [{}, {"delimiter": ";"}, {"encoding": "utf-16"}, {"na_values": ["a"]}, {"header": False}]
+    given += [{"format": "tsv"}, {"decimal": ","}]
     contents = [content_now(find(path, options=DatasetOptions(**options))) for options in given]
     assert len(set(contents)) == len(given)
     assert content_now(find(path, options=DatasetOptions(format="csv"))) == contents[0]

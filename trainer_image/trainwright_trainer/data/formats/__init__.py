@@ -19,7 +19,7 @@ from trainwright_trainer.data.formats.parquet import ParquetReader
 from trainwright_trainer.data.formats.reader import Reader
 
 COMPRESSIONS = (".gz", ".zip")
-_OF_CSV = ("delimiter", "encoding", "header")
+_OF_CSV = ("delimiter", "encoding", "decimal", "header")
 
 
 @dataclass(frozen=True)

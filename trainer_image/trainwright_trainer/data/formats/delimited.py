@@ -13,6 +13,7 @@ import pyarrow.csv as pacsv
 
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.decimal_commas import with_points
 from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, dialect_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import native, opened
@@ -60,17 +61,21 @@ class DelimitedReader:
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         names = self.columns(file) or []
         wanted = [name for name in names if name in columns]
+        commas = [name for place, name in enumerate(names) if self._has_commas(place)]
         kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in coded else pa.string() for name in wanted}
         try:
             with opened(file) as stream, self._reader(native(stream), names, kinds) as reader:
                 for batch in reader:
-                    yield pa.Table.from_batches([batch])
+                    yield with_points(pa.Table.from_batches([batch]), commas)
         except UnicodeDecodeError:
             check_encoding(file, self._dialect.encoding)
             raise
         except pa.ArrowInvalid as error:
             self._explain(file, len(names))
             raise UnreadableFileError(f"cannot be read as {self.name}: {error}.") from error
+
+    def _has_commas(self, place: int) -> bool:
+        return self._dialect.commas is None or place in self._dialect.commas
 
     def _reader(
         self, stream: pa.NativeFile, names: Sequence[str], kinds: dict[str, pa.DataType]

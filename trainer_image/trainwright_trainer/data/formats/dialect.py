@@ -1,4 +1,5 @@
-"""The dialect of a CSV file: its encoding and its delimiter, from the job's options or else from the file's head."""
+"""The dialect of a CSV file: its encoding, its delimiter and its decimal comma, from the job's options or else from the
+file's head."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.decimal_commas import comma_columns
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import opened
 
@@ -33,11 +35,12 @@ _MARKS = (
 @dataclass(frozen=True)
 class Dialect:
     """The delimiter and the encoding of a file. `found` has a line for a value that differs from the usual one and is
-    not given."""
+    not given. `commas`: the places of the columns with decimal commas; None: all columns can have them."""
 
     delimiter: str
     encoding: str
     has_header: bool
+    commas: frozenset[int] | None = frozenset()
     found: tuple[str, ...] = ()
 
 
@@ -47,11 +50,17 @@ def dialect_of(file: DataFile, usual: str, options: DatasetOptions) -> Dialect:
         head = stream.read(HEAD_BYTES)
     is_whole = len(head) < HEAD_BYTES
     encoding = options.encoding or encoding_of(head)
-    delimiter = options.delimiter or delimiter_of(_text_of(head, encoding), usual, is_whole)
+    text, has_header = _text_of(head, encoding), options.header is not False
+    delimiter = options.delimiter or delimiter_of(text, usual, is_whole)
+    commas = None if options.decimal == "," else frozenset[int]()
+    if options.decimal is None and delimiter != ",":
+        commas = comma_columns(_even_rows(text, delimiter, is_whole)[has_header:])
     found = [f"delimiter {delimiter!r}"] if delimiter not in (options.delimiter, usual) else []
     found += [f"encoding {encoding}"] if encoding not in (options.encoding, UTF8) else []
-    line = f"read with {' and '.join(found)}, as its first rows show; datasetOptions sets another"
-    return Dialect(delimiter, encoding, options.header is not False, (line,) if found else ())
+    found += ["decimal comma"] if commas else []
+    listed = " and ".join([*([", ".join(found[:-1])] if found[1:] else []), *found[-1:]])
+    line = f"read with {listed}, as its first rows show; datasetOptions sets another"
+    return Dialect(delimiter, encoding, has_header, commas, (line,) if found else ())
 
 
 def encoding_of(head: bytes) -> str:
@@ -95,11 +104,22 @@ def delimiter_of(text: str, usual: str, is_whole: bool) -> str:
 
 def _width(text: str, delimiter: str, is_whole: bool) -> int:
     """The number of values of the first row, or 0 if too many rows have another number."""
+    rows = _whole_rows(text, delimiter, is_whole)
+    fit = sum(len(row) == len(rows[0]) for row in rows)
+    return len(rows[0]) if rows and fit >= _FIT * len(rows) else 0
+
+
+def _even_rows(text: str, delimiter: str, is_whole: bool) -> list[Sequence[str]]:
+    """The first rows, those that have as many values as the first one."""
+    rows = _whole_rows(text, delimiter, is_whole)
+    return [row for row in rows if len(row) == len(rows[0])]
+
+
+def _whole_rows(text: str, delimiter: str, is_whole: bool) -> list[Sequence[str]]:
     rows = list(_rows(text, delimiter))
     if not is_whole and len(rows) > 1:
         rows.pop()  # it may be cut
-    fit = sum(len(row) == len(rows[0]) for row in rows)
-    return len(rows[0]) if rows and fit >= _FIT * len(rows) else 0
+    return rows
 
 
 def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
