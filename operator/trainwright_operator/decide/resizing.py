@@ -8,7 +8,7 @@ from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.status import Attempt, Resolved, Room
 from trainwright_operator.decide.closing import close
 from trainwright_operator.decide.context import Context, is_resolved
-from trainwright_operator.decide.going_on import as_it_goes
+from trainwright_operator.decide.ongoing import ongoing
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
@@ -69,10 +69,10 @@ def growing(context: Context) -> Plan | None:
     growth = resizing.growth(context.job.status.room, workers, fitting, not_before, resize.window, context.now)
     if growth.due is None or context.now < growth.due:
         again = times.after(context.now, resize.check)
-        return as_it_goes(context, attempt, child, min(again, growth.due or again), growth.room)
+        return ongoing(context, attempt, child, min(again, growth.due or again), growth.room)
     words = f"there is room for {fitting:,} workers instead of {workers:,}"
     asked = attempt.model_copy(update={"stop_time": times.written(context.now), "reason": GROWS, "message": words})
-    return as_it_goes(context, asked, child, deadlines.stop_deadline(asked, context.settings.stop_grace), growth.room)
+    return ongoing(context, asked, child, deadlines.stop_deadline(asked, context.settings.stop_grace), growth.room)
 
 
 def _resizable(context: Context, attempt: Attempt) -> tuple[Resolved, WorkerRange] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainwright_operator.decide.closing import close
 from trainwright_operator.decide.context import ENDED, Context, deletions, is_open
-from trainwright_operator.decide.going_on import as_it_goes, runs, start_limits
+from trainwright_operator.decide.ongoing import ongoing, runs, start_limits
 from trainwright_operator.decide.resizing import shrunk
 from trainwright_operator.model import times
 from trainwright_operator.model.plan import Lookup, Plan
@@ -43,7 +43,7 @@ def ended(context: Context) -> Plan | None:
         return None
     deadline = times.after(times.read(posted.post_time) or context.now, context.settings.stop_grace)
     if context.now < deadline:
-        return as_it_goes(context, attempt, child, wake_at=deadline)
+        return ongoing(context, attempt, child, wake_at=deadline)
     return close(context, attempt, ending(context.job, attempt, child, context.snapshot.pods), child)
 
 
@@ -84,7 +84,7 @@ def to_stop(context: Context) -> Plan | None:
     grace = context.settings.stop_grace
     if deadlines.has_stopped(asked, child, context.snapshot.pods, context.now, grace):
         return close(context, asked, stopped(asked), child)
-    return as_it_goes(context, asked, child, wake_at=deadlines.stop_deadline(asked, grace))
+    return ongoing(context, asked, child, wake_at=deadlines.stop_deadline(asked, grace))
 
 
 def pod_lost(context: Context) -> Plan | None:
@@ -123,7 +123,7 @@ def running(context: Context) -> Plan | None:
     attempt, child = context.running
     pods, now = context.pods_of(attempt), context.now
     if runs(context, attempt, child):
-        return as_it_goes(context, attempt, child)
+        return ongoing(context, attempt, child)
     if context.snapshot.pods_refused is None and refused_pods.must_look(child, pods, now):
         return Plan(lookups=(Lookup("events", child.name),))
-    return as_it_goes(context, attempt, child, wake_at=refused_pods.next_look(child, pods, now))
+    return ongoing(context, attempt, child, wake_at=refused_pods.next_look(child, pods, now))

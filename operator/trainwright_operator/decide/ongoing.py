@@ -1,4 +1,4 @@
-"""The status of an attempt that goes on: it runs, waits for room, or stops as it was asked to."""
+"""The status of an ongoing attempt: it runs, waits for room, or stops on request."""
 
 from __future__ import annotations
 
@@ -10,46 +10,31 @@ from trainwright_operator.decide.context import Context
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Plan
+from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import deadlines, pod_draining, start
 from trainwright_operator.policies.display import phase, waiting
 from trainwright_operator.policies.outcome import disrupted
 from trainwright_operator.policies.worker_range import range_of
 
 
-def as_it_goes(
+def ongoing(
     context: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None, room: Room | None = None
 ) -> Plan:
-    """Write what is seen of the attempt. `room`: the room for more workers than it has."""
+    """Write what is observed of the attempt. `room`: the room for more workers than it has."""
     builder = context.builder()
     builder.set(room=room)
     began = deadlines.start_time(child, context.snapshot.pods, attempt, context.now)
     started = attempt.start_time or (times.written(began) if began else None)
-    reason = attempt.reason or disrupted(context.pods_of(attempt)) or None
     builder.change_attempt(
         start_time=started,
         stop_time=attempt.stop_time,
         position=context.position_of(attempt),
-        reason=reason,
+        reason=attempt.reason or disrupted(context.pods_of(attempt)) or None,
         message=attempt.message,
     )
-    if context.changed:
-        builder.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
-    elif builder.rejected("ChangedAfterStart"):
-        builder.condition("Accepted", True, "Accepted", "the change after the start was undone")
-    elif builder.rejected(conditions.FORBIDDEN):
-        builder.condition("Accepted", True, "Accepted", "the policy of the cluster allows it now")
-    going = runs(context, attempt, child)
-    if attempt.stop_time and going:
-        conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
-        builder.set(message=attempt.message)
-    elif going and context.prepares(attempt):
-        conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
-        builder.set(message=conditions.CHANGED if context.changed else conditions.PREPROCESSING)
-    elif going:
-        conditions.runs(builder, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
-        builder.set(message=conditions.CHANGED if context.changed else context.straggler_of(attempt))
-    if going:
-        builder.set(requeues=None)
+    _write_acceptance(builder, context)
+    if runs(context, attempt, child):
+        _write_running(builder, context, attempt, child)
     else:
         reason, words = waiting(child, context.snapshot)
         conditions.waits(builder, reason, words)
@@ -59,6 +44,30 @@ def as_it_goes(
     later = (moment for moment in moments if moment is not None and moment > context.now)
     wake_at = _first(wake_at, _deadline(context, attempt, started), *later)
     return Plan(status=builder.finish(phase), wake_at=wake_at)
+
+
+def _write_acceptance(builder: StatusBuilder, context: Context) -> None:
+    """Reject a change of the spec since the start, and accept the job again when the cause of a rejection is gone."""
+    if context.changed:
+        builder.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
+    elif builder.rejected("ChangedAfterStart"):
+        builder.condition("Accepted", True, "Accepted", "the change after the start was undone")
+    elif builder.rejected(conditions.FORBIDDEN):
+        builder.condition("Accepted", True, "Accepted", "the policy of the cluster allows it now")
+
+
+def _write_running(builder: StatusBuilder, context: Context, attempt: Attempt, child: Child) -> None:
+    changed = conditions.CHANGED if context.changed else None
+    if attempt.stop_time:
+        conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
+        builder.set(message=attempt.message)
+    elif context.prepares(attempt):
+        conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
+        builder.set(message=changed or conditions.PREPROCESSING)
+    else:
+        conditions.runs(builder, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
+        builder.set(message=changed or context.straggler_of(attempt))
+    builder.set(requeues=None)
 
 
 def runs(context: Context, attempt: Attempt, child: Child) -> bool:
