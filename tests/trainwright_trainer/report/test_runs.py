@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import pytest
@@ -14,11 +17,12 @@ from trainwright_trainer.report.runs import (
     curves_of,
     differences,
     labelled,
+    other_rows_line,
     scored_metrics,
     telling_metrics,
 )
 
-RESOLVED = {
+RESOLVED: dict[str, Any] = {
     "name": "a",
     "seed": 42,
     "threads": 2,
@@ -90,6 +94,27 @@ def test_equal_settings_are_no_difference() -> None:
 )
 def test_a_difference_has_its_path_and_both_values(path: tuple[Any, ...], value: Any, found: dict[str, Any]) -> None:
     assert differences([record(), record(resolved=changed(path, value))]) == found
+
+
+@pytest.mark.parametrize(
+    ("split", "path", "value", "named"),
+    [
+        ("random", ("seed",), 7, "seed"),
+        ("stratify", ("seed",), 7, "seed"),
+        ("hash", ("seed",), 7, None),
+        ("random", ("threads",), 3, None),
+        ("random", ("dataset", "content"), "aaaa", "dataset.content"),
+        ("random", ("config", "preprocessing", "split", "type"), "hash", "config.preprocessing.split.type"),
+        ("random", ("config", "preprocessing", "sample_ratio"), 0.5, "config.preprocessing.sample_ratio"),
+    ],
+)
+def test_other_test_rows_are_named(split: str, path: tuple[str, ...], value: Any, named: str | None) -> None:
+    before = deepcopy(RESOLVED)
+    before["config"]["preprocessing"] = {"split": {"type": split}, "sample_ratio": 1.0}
+    after = deepcopy(before)
+    reduce(getitem, path[:-1], after)[path[-1]] = value
+    line = other_rows_line([record(resolved=before), record("b", resolved=after)])
+    assert line == (named and f"the test rows are not the same ({named}), which alone can change a score")
 
 
 def test_a_rate_that_nothing_scales_is_one_line() -> None:

@@ -10,7 +10,15 @@ from string import Template
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report import overlay
 from trainwright_trainer.report.markup import Child, Markup, element, join
-from trainwright_trainer.report.runs import RunRecord, best_of, curves_of, differences, scored_metrics, telling_metrics
+from trainwright_trainer.report.runs import (
+    RunRecord,
+    best_of,
+    curves_of,
+    differences,
+    other_rows_line,
+    scored_metrics,
+    telling_metrics,
+)
 from trainwright_trainer.report.tables import figure, section, table
 
 MOST_CELL, MOST_ROWS = 60, 400
@@ -61,6 +69,8 @@ def _scores(runs: Sequence[RunRecord]) -> Markup:
         *([f"test {name}", *_bold([run.test_score(name) for run in runs], name)] for name in scored_metrics(runs)),
     ]
     caption = "Validation scores are those of the best epoch. The best of a line is bold."
+    if line := other_rows_line(runs):
+        caption += f" {line[0].upper()}{line[1:]}."
     return section("Scores", table("Scores of the runs", ["", *(run.label for run in runs)], facts, caption))
 
 

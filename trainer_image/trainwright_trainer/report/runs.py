@@ -15,6 +15,12 @@ from trainwright_trainer.callbacks.events import Evaluated, Scores
 # Facts of a run that say nothing about the reason for its scores.
 # The values that the recipe has chosen are those of config.trainer.
 _LEFT_OUT = ("name", "threads", "rows_per_second", "checkpoint", "dataset.path", "dataset.cache", "recipe.trainer")
+_SETTINGS_OF_ROWS = (
+    "dataset.content",
+    *(f"config.preprocessing.{word}" for word in ("split", "sample_ratio", "sample_size")),
+)
+_DRAWN_SPLITS = {"random", "stratify"}
+"""The splits that depend on the seed."""
 # Lists of objects with a name, which are compared by that name.
 _NAMED = ("input_features", "output_features")
 # The metric that stands for an output without a monitored one is the first of these.
@@ -104,6 +110,14 @@ def differences(runs: Sequence[RunRecord]) -> dict[str, list[str]]:
         for path, texts in differing.items()
         if formats.NOTHING not in texts or not _is_below(path.removesuffix(".type"), partial)
     }
+
+
+def other_rows_line(runs: Sequence[RunRecord]) -> str | None:
+    """A line that names the settings by which the runs have different test rows; None if the rows are the same."""
+    draws = {run.resolved.get("config", {}).get("preprocessing", {}).get("split", {}).get("type") for run in runs}
+    paths = (*_SETTINGS_OF_ROWS, *(["seed"] if draws & _DRAWN_SPLITS else []))
+    found = [path for path in differences(runs) if path in paths or _is_below(path, paths)]
+    return f"the test rows are not the same ({', '.join(found)}), which alone can change a score" if found else None
 
 
 def _is_below(path: str, sections: Collection[str]) -> bool:

@@ -20,6 +20,7 @@ from trainwright_trainer.report.runs import (
     best_of,
     differences,
     labelled,
+    other_rows_line,
     telling_metrics,
 )
 from trainwright_trainer.rundir import json_text, layout
@@ -141,6 +142,8 @@ def _table(runs: Sequence[RunRecord]) -> Iterator[str]:
     yield from lines
     if columns and len(runs) > 1:
         yield "* the best of its column"
+    if line := other_rows_line(runs):
+        yield line
 
 
 def _starred(value: float, values: Sequence[float], name: str) -> str:
