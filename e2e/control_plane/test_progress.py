@@ -117,8 +117,8 @@ def test_a_token_opens_its_own_job_alone(play: Callable[[Scenario], Any]) -> Non
         return refused, await other.post(await late.token()), await late.status(), await other.status()
 
     first, second, *statuses = play(scenario)
-    assert first == (403, {"message": "the pod other-pod is none of this job"})
-    assert second == (403, {"message": "the pod late-pod is none of this job"})
+    assert first == (403, {"message": "the pod other-pod does not belong to this job"})
+    assert second == (403, {"message": "the pod late-pod does not belong to this job"})
     assert not any("progress" in status for status in statuses)
 
 

@@ -47,6 +47,14 @@ class FakeApi:
         await self._asked("get", resource, name)
         return copy.deepcopy(self._found(resource, namespace, name))
 
+    async def find(self, resource: Resource, namespace: str | None, name: str) -> dict[str, Any] | None:
+        try:
+            return await self.get(resource, namespace, name)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
     async def create(self, resource: Resource, namespace: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
         name = body["metadata"]["name"]
         await self._asked("create", resource, name)

@@ -70,12 +70,9 @@ class Applier:
         Raises Stale if it has changed since it was observed, Vanished if it is gone. A slow cache may hold an old
         state, which must not start anything, nor delete anything that is newer.
         """
-        try:
-            fresh = await self._client.get(TRAINING_JOBS, job.namespace, job.name)
-        except ApiError as error:
-            if error.not_found:
-                raise Vanished from None
-            raise
+        fresh = await self._client.find(TRAINING_JOBS, job.namespace, job.name)
+        if fresh is None:
+            raise Vanished
         if fresh["metadata"].get("resourceVersion") != job.resource_version:
             self._note(fresh)
             raise Stale("it has changed since it was seen")

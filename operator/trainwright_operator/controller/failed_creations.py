@@ -25,12 +25,12 @@ Causes = Mapping[str, str]
 class FailedCreations:
     def __init__(self, client: Client, clock: Callable[[], datetime]) -> None:
         self._client, self._clock = client, clock
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._read: dict[str, tuple[datetime, Causes]] = {}
 
     async def cause(self, namespace: str, child: str) -> str:
         """Return why pods of the child cannot be created, "" if no event says so."""
-        async with self._turns[namespace]:
+        async with self._locks[namespace]:
             until, causes = self._read.get(namespace, (None, {}))
             if until is None or self._clock() >= until:
                 causes = await self._list(namespace)

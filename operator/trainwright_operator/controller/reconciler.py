@@ -60,7 +60,7 @@ class Reconciler:
         self._counts = Counts(observer)
         self._failed_creations = FailedCreations(client, clock)
         self._applier = Applier(client, view.note, clock, settings.identity)
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """One lock for each namespace, where the policy limits what its jobs hold together."""
         self._stale: set[Key] = set()
         """The jobs whose last pass saw an old state."""
@@ -86,16 +86,16 @@ class Reconciler:
             await asyncio.sleep(0)
             key = await self._queue.get()
             try:
-                async with self._turn(key):
+                async with self._lock(key):
                     if self._leading():
-                        await self.look_at(key)
+                        await self.reconcile(key)
                         self._catch_up(key)
             finally:
                 self._queue.done(key)
 
-    def _turn(self, key: Key) -> AbstractAsyncContextManager[Any]:
+    def _lock(self, key: Key) -> AbstractAsyncContextManager[Any]:
         """Return the lock of a pass. Under a maximum of a namespace, a pass sees the writes of the one before it."""
-        return self._turns[key[0]] if self._settings.policy.limits_namespaces else nullcontext()
+        return self._locks[key[0]] if self._settings.policy.limits_namespaces else nullcontext()
 
     def _catch_up(self, key: Key) -> None:
         if key in self._unseen:
@@ -103,7 +103,7 @@ class Reconciler:
             if not self._unseen:
                 log.info("every job has been looked at")
 
-    async def look_at(self, key: Key) -> None:
+    async def reconcile(self, key: Key) -> None:
         """Run one pass, and handle every exception in it."""
         started = time.monotonic()
         try:
@@ -191,15 +191,10 @@ class Reconciler:
             return replace(snapshot, pods=await self._pods(job, snapshot.pods), pods_fresh=True)
         if lookup.target == "events":
             return replace(snapshot, pods_refused=await self._failed_creations.cause(job.namespace, lookup.name))
-        try:
-            raw = await self._client.get(of_kind(lookup.kind), job.namespace, lookup.name)
-        except ApiError as error:
-            if not error.not_found:
-                raise
-            child = None
-        else:
+        raw = await self._client.find(of_kind(lookup.kind), job.namespace, lookup.name)
+        if raw is not None:
             self._view.note(raw)
-            child = read_child(raw)
+        child = None if raw is None else read_child(raw)
         others = tuple(other for other in snapshot.children if other.name != lookup.name)
         if child is None or child.job_uid != job.uid:
             return replace(snapshot, children=others, gone=snapshot.gone | {lookup.name})

@@ -37,7 +37,7 @@ def pods_linger(context: Context) -> Plan | None:
     builder = context.builder()
     over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
     words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
-    conditions.waits(builder, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
+    conditions.waits(builder, "Queued" if start.released_its_nodes(attempt) else "WaitingForPods", words)
     builder.set(message=conditions.line(words))
     again = pod_draining.next_check(blocking, grace)
     wake_at = again if again is not None and again > context.now else None
@@ -109,7 +109,7 @@ def backing_off(context: Context) -> Plan | None:
     )
     if attempt is None or due is None:
         return None
-    if start.gave_room_back(attempt):
+    if start.released_its_nodes(attempt):
         return _queued(context, attempt, due)
     if context.now >= due:
         return None

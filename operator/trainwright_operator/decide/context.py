@@ -41,7 +41,7 @@ class Context:
 
     @cached_property
     def _read_back(self) -> TrainingJobStatus | None:
-        """The status as the children tell it, for a job whose status was reset."""
+        """The status that is read back from the children, for a job whose status was reset."""
         return None if self.job.status.attempts else read_back(self.snapshot.children)
 
     @cached_property

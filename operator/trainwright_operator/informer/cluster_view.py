@@ -39,7 +39,7 @@ class ClusterView:
         """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}
         """The last essential pod that was evicted and is gone since, by the uid of its job."""
-        self.owners = Owners(client.get)
+        self.owners = Owners(client.find)
         self.jobs = Jobs(settings, clock, self._job_changed)
         self._children = {
             name: Reflector(

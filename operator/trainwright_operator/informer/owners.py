@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from trainwright_operator.children.kinds import KINDS
 from trainwright_operator.children.origin import controller_of
-from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import TRAINING_JOBS, Resource
 from trainwright_operator.model.observed import Manifest, Owner, Pod
 from trainwright_operator.model.reading import mapping
@@ -21,7 +20,7 @@ from trainwright_operator.model.reading import mapping
 Chain = Literal["whole", "broken", "foreign"]
 """whole: it leads to the job. broken: an owner is gone, so the garbage collector deletes the pod. foreign: it leads
 elsewhere."""
-Get = Callable[[Resource, str, str], Awaitable[dict[str, Any]]]
+Find = Callable[[Resource, str, str], Awaitable[Manifest | None]]
 
 LINKS = {
     (resource.kind, resource.group): resource for kind in KINDS for resource in (kind.resource, *kind.owners_of_pods)
@@ -34,10 +33,10 @@ MAX_OWNERS = 20_000
 
 
 class Owners:
-    """Reads each owner once: an object keeps its controller. `get` raises ApiError."""
+    """Reads each owner once: an object keeps its controller. `find` returns None for an object that does not exist."""
 
-    def __init__(self, get: Get) -> None:
-        self._get = get
+    def __init__(self, find: Find) -> None:
+        self._find = find
         self._chains: OrderedDict[tuple[str, str], Chain] = OrderedDict()
 
     def learn(self, uid: str, job_uid: str) -> None:
@@ -80,20 +79,11 @@ class Owners:
         link = LINKS.get((owner.kind, owner.group))
         if link is None or left == 0:
             return "foreign"
-        found = await self._found(link, namespace, owner)
-        if found is None:
+        found = await self._find(link, namespace, owner.name)
+        if found is None or mapping(found, "metadata").get("uid") != owner.uid:
             return "broken"
         above = controller_of(mapping(found, "metadata"))
         return "foreign" if above is None else await self._follow(namespace, above, job_uid, left - 1)
-
-    async def _found(self, link: Resource, namespace: str, owner: Owner) -> Manifest | None:
-        try:
-            found = await self._get(link, namespace, owner.name)
-        except ApiError as error:
-            if not error.not_found:
-                raise
-            return None
-        return found if mapping(found, "metadata").get("uid") == owner.uid else None
 
     def _note(self, uid: str, job_uid: str, chain: Chain) -> None:
         self._chains[uid, job_uid] = chain

@@ -117,6 +117,15 @@ class Client:
     async def get(self, resource: Resource, namespace: str | None, name: str) -> Json:
         return await self.request("GET", resource.path(namespace, name))
 
+    async def find(self, resource: Resource, namespace: str | None, name: str) -> Json | None:
+        """Return the object, None if there is none."""
+        try:
+            return await self.get(resource, namespace, name)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
     async def create(self, resource: Resource, namespace: str | None, body: Mapping[str, Any]) -> Json:
         return await self.request("POST", resource.path(namespace), body=body)
 
@@ -159,8 +168,8 @@ class Client:
 
         The API server answers with a conflict if `resource_version` is not the newest.
         """
-        seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}
-        body = [seen, *({"op": "remove", "path": pointer} for pointer in pointers)]
+        unchanged = {"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}
+        body = [unchanged, *({"op": "remove", "path": pointer} for pointer in pointers)]
         path = resource.path(namespace, name, subresource)
         return await self.request("PATCH", path, body=body, content_type=JSON_PATCH)
 
@@ -277,7 +286,7 @@ def _event(line: bytes) -> Json:
     event = _object(line)
     status = event.get("object")
     if not isinstance(status, dict):
-        raise Unreachable(f"the watch brought no event: {line[:80]!r}")
+        raise Unreachable(f"the watch sent no event: {line[:80]!r}")
     if event.get("type") == "ERROR":
         raise errors.of_status(status)
     return event

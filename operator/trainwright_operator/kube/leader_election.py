@@ -166,12 +166,7 @@ class Lease:
         self._seen = lease
 
     async def _read(self) -> Manifest | None:
-        try:
-            return await self._client.get(LEASES, self._settings.namespace, NAME)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        return await self._client.find(LEASES, self._settings.namespace, NAME)
 
     async def _create(self) -> Manifest:
         spec = {"acquireTime": _now(), "leaseTransitions": 0, **self._terms(self._settings.identity)}

@@ -39,9 +39,9 @@ def waiting(child: Child, snapshot: Snapshot) -> tuple[str, str]:
     without_room = next((pod for pod in own if pod.unschedulable), None)
     if without_room is not None:
         return "Queued", f"pods wait for room: {without_room.unschedulable}"
-    held_up = next((pod for pod in own if pod.waiting), None)
-    if held_up is not None:
-        return "Starting", f"pod {held_up.name}: {held_up.waiting}"
+    blocked = next((pod for pod in own if pod.waiting), None)
+    if blocked is not None:
+        return "Starting", f"pod {blocked.name}: {blocked.waiting}"
     refused = child.pods_refused or snapshot.pods_refused
     if refused:
         return "Starting", f"pods of {child.kind} {child.name} cannot be created: {refused}"

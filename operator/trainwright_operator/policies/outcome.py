@@ -142,9 +142,9 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
 def _exit_code(child: Child | None, own: tuple[Pod, ...]) -> int | None:
     codes = [pod.exit_code for pod in own if pod.exit_code]
     # The member of a gang that exited by itself holds the cause; the others were killed because of it.
-    spoken = [code for code in codes if code not in KILLED]
-    if spoken or codes:
-        return (spoken or codes)[0]
+    by_itself = [code for code in codes if code not in KILLED]
+    if codes:
+        return (by_itself or codes)[0]
     return child.exit_code if child is not None else None
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from trainwright_api.resource.status import Attempt, OutcomeClass, TrainingJobStatus
 from trainwright_operator.model import times
 from trainwright_operator.policies.deadlines import Limits
-from trainwright_operator.policies.start import gave_room_back
+from trainwright_operator.policies.start import released_its_nodes
 from trainwright_operator.settings import Backoff
 
 COUNTED: tuple[OutcomeClass, ...] = ("environment", "crash", "infrastructure")
@@ -31,7 +31,7 @@ def due(status: TrainingJobStatus, last: Attempt, uid: str, backoff: Backoff) ->
 
     A pause follows an ending that counts, and one that released its nodes.
     """
-    ended, room = times.read(last.completion_time), gave_room_back(last)
+    ended, room = times.read(last.completion_time), released_its_nodes(last)
     if ended is None or not (room or last.outcome in COUNTED):
         return None
     failures = status.requeues if room else status.retries

@@ -1,7 +1,7 @@
 """Limits the time that an attempt may take to start, and determines its ending if it does not.
 
-The pods of one child can only work all together, so the pods that have a node hold it in vain while another pod finds
-none. A gang releases its nodes at the start deadline, and soon if other jobs wait for room: otherwise jobs that would
+The pods of one child can only work all together, so a pod that has a node cannot use it while another pod finds none. A
+gang releases its nodes at the start deadline, and soon if other jobs wait for room: otherwise jobs that would
 each fit alone could hold parts of the nodes against each other for ever. Among gangs that try at the same time, the
 oldest keeps its nodes twice as long, so one of them gets the nodes that the others release.
 """
@@ -20,7 +20,7 @@ from trainwright_operator.policies.outcome import Ending
 UNSCHEDULABLE = "Unschedulable"
 """The reason of an attempt that released its nodes."""
 DEADLINE = "StartDeadlineExceeded"
-UNMADE = "some of them were not made"
+NOT_CREATED = "some of them were not created"
 OF_IMAGES = (
     "ErrImagePull",
     "ImagePullBackOff",
@@ -33,7 +33,7 @@ OF_IMAGES = (
 """The kubelet's reasons for a container whose image is missing."""
 
 
-def gave_room_back(attempt: Attempt) -> bool:
+def released_its_nodes(attempt: Attempt) -> bool:
     return attempt.outcome == "stopped" and attempt.reason == UNSCHEDULABLE
 
 
@@ -87,17 +87,17 @@ def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int 
     A cause that the user must fix is an environment failure; a new attempt needs a new job. A gang without room is
     stopped, which counts against no limit.
     """
-    held_up = next((pod for pod in pods if pod.waiting and not pod.ended), None)
-    reason = f"pod {held_up.name}: {held_up.waiting}" if held_up is not None else ""
+    blocked = next((pod for pod in pods if pod.waiting and not pod.ended), None)
+    reason = f"pod {blocked.name}: {blocked.waiting}" if blocked is not None else ""
     limit = f"within startDeadlineSeconds ({seconds:,} s)" if seconds is not None else ""
-    if limit and held_up is not None and held_up.waiting.partition(":")[0] in OF_IMAGES:
+    if limit and blocked is not None and blocked.waiting.partition(":")[0] in OF_IMAGES:
         return Ending("environment", DEADLINE, f"image {image} could not be pulled {limit}: {reason}")
     if not is_placed(child, pods):
-        why = next((pod.unschedulable for pod in pods if pod.unschedulable), child.pods_refused or UNMADE)
+        why = next((pod.unschedulable for pod in pods if pod.unschedulable), child.pods_refused or NOT_CREATED)
         return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why}")
     if reason:
         return Ending("environment", DEADLINE, f"it did not start {limit}: {reason}")
-    return Ending("infrastructure", DEADLINE, f"{child.kind} {child.name} was not at work {limit}")
+    return Ending("infrastructure", DEADLINE, f"{child.kind} {child.name} did not run {limit}")
 
 
 def _first_scheduled(pods: Iterable[Pod]) -> datetime | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.client import JSON_PATCH, Client
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import SECRETS, WEBHOOKS
 from trainwright_operator.server.certificates import Certificates, Issued, renewed
@@ -89,7 +89,7 @@ class CertificateRotator:
 
     async def refresh(self, *, leading: bool) -> None:
         """Read the Secret once, renew it if `leading`, and load it. Raises ApiError."""
-        secret = await self._secret()
+        secret = await self._api.find(SECRETS, self._settings.namespace, SECRET_NAME)
         if not self._settings.own_certificates:
             issued = _read(secret, Issued)
             if issued is not None and issued != self._loaded:
@@ -101,14 +101,6 @@ class CertificateRotator:
             await self._announce(found)
         if found is not None and found != self._loaded:
             self._load(found)
-
-    async def _secret(self) -> dict[str, Any] | None:
-        try:
-            return await self._api.request("GET", SECRETS.path(self._settings.namespace, SECRET_NAME))
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
 
     async def _renew(self, secret: Mapping[str, Any] | None, found: Certificates | None) -> Certificates:
         # If the Secret was deleted or damaged, running pods still trust the CAs that this process has loaded.
@@ -124,26 +116,20 @@ class CertificateRotator:
         namespace = self._settings.namespace
         if secret is None:
             made = {"metadata": {"name": SECRET_NAME, "namespace": namespace}, "type": "kubernetes.io/tls"}
-            await self._api.request("POST", SECRETS.path(namespace), body=_secret_with(made, wanted))
+            await self._api.create(SECRETS, namespace, _secret_with(made, wanted))
         else:
             # The body has the resourceVersion that was read: of two leaders in a hand-over, only one write succeeds.
-            path = SECRETS.path(namespace, SECRET_NAME)
-            await self._api.request("PUT", path, body=_secret_with(secret, wanted))
+            await self._api.replace(SECRETS, namespace, SECRET_NAME, _secret_with(secret, wanted))
 
     async def _announce(self, certificates: Certificates) -> None:
         """Set the webhook's `caBundle` before any pod serves with the new certificate."""
         if not self._settings.clusterwide:
             return
-        path = WEBHOOKS.path(name=self._webhook)
-        try:
-            webhook = await self._api.request("GET", path)
-        except ApiError as error:
-            if error.not_found:
-                return
-            raise
-        operations = _bundle_operations(webhook, base64.b64encode(certificates.bundle).decode())
+        webhook = await self._api.find(WEBHOOKS, None, self._webhook)
+        operations = _bundle_operations(webhook or {}, base64.b64encode(certificates.bundle).decode())
         if operations:
-            await self._api.request("PATCH", path, body=operations, content_type="application/json-patch+json")
+            path = WEBHOOKS.path(name=self._webhook)
+            await self._api.request("PATCH", path, body=operations, content_type=JSON_PATCH)
 
     def _load(self, certificates: Certificates | Issued) -> None:
         server = certificates.server

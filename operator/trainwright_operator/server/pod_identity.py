@@ -10,7 +10,7 @@ from typing import Any
 from trainwright_api.resource.environment import AUDIENCE
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.resources import TOKEN_REVIEWS
-from trainwright_operator.server.remembered import Remembered
+from trainwright_operator.server.expiring_cache import ExpiringCache
 
 REMEMBERED_SECONDS = 60.0
 REFUSED_SECONDS = 10.0
@@ -38,8 +38,8 @@ class Reviews:
 
     def __init__(self, api: Client, clock: Callable[[], float]) -> None:
         self._api = api
-        self._known: Remembered[bytes, PodIdentity] = Remembered(clock, REMEMBERED_SECONDS)
-        self._refused: Remembered[bytes, bool] = Remembered(clock, REFUSED_SECONDS)
+        self._known: ExpiringCache[bytes, PodIdentity] = ExpiringCache(clock, REMEMBERED_SECONDS)
+        self._refused: ExpiringCache[bytes, bool] = ExpiringCache(clock, REFUSED_SECONDS)
 
     async def identity(self, token: str) -> PodIdentity | None:
         """Return the pod of a token, or None if the token is invalid, for another audience or not bound to a pod.
@@ -60,7 +60,7 @@ class Reviews:
     async def _review(self, token: str) -> dict[str, Any]:
         review = {"apiVersion": TOKEN_REVIEWS.api_version, "kind": TOKEN_REVIEWS.kind}
         spec = {"token": token, "audiences": [AUDIENCE]}
-        answer = await self._api.request("POST", TOKEN_REVIEWS.path(), body={**review, "spec": spec})
+        answer = await self._api.create(TOKEN_REVIEWS, None, {**review, "spec": spec})
         status = answer.get("status")
         return status if isinstance(status, dict) else {}
 

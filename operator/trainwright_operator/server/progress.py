@@ -17,26 +17,25 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.resource.job import API_VERSION, KIND
 from trainwright_api.resource.messages import BODY_BYTES, Reply, Report, encoded
 from trainwright_operator.children import read_pod
 from trainwright_operator.informer.owners import Owners
-from trainwright_operator.kube.client import APPLY, Client
+from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.errors import ApiError
-from trainwright_operator.kube.resources import PODS, TRAINING_JOBS, Resource
+from trainwright_operator.kube.resources import PODS, TRAINING_JOBS
 from trainwright_operator.model.observed import Pod
 from trainwright_operator.server.decisions import decide, of_stage
+from trainwright_operator.server.expiring_cache import ExpiringCache
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
-from trainwright_operator.server.remembered import Remembered
 from trainwright_operator.server.reports import read_report
 
 PATH = "/v1/namespaces/{namespace}/jobs/{name}"
 FIELD_OWNER = "trainwright-progress"
 TRIES = 10
 """The number of tries to write an outcome while others write the status."""
-TOKEN_LETTERS = 16 * 1024
-AT_ONCE = 64
+MAX_TOKEN_LENGTH = 16 * 1024
+MAX_POSTS = 64
 """The maximum of posts that are handled at the same time. Further pods are asked to post again later."""
 RETRY_SECONDS = (5, 15)
 """The range of the seconds after which they may."""
@@ -70,12 +69,12 @@ class ProgressEndpoint:
         self._api, self._reviews, self._metrics = api, reviews, metrics
         self._interval, self._now, self._sleep = interval, now, sleep
         self._open = 0
-        self._pods: Remembered[PodIdentity, Pod] = Remembered(lambda: now().timestamp(), POD_SECONDS)
-        self._owners = Owners(self._get)
+        self._pods: ExpiringCache[PodIdentity, Pod] = ExpiringCache(lambda: now().timestamp(), POD_SECONDS)
+        self._owners = Owners(api.find)
 
     async def handle(self, request: web.Request) -> web.Response:
         try:
-            async with self._place():
+            async with self._slot():
                 reply = await self._reply(request)
             response = web.Response(text=encoded(reply), content_type="application/json")
         except RejectedReport as rejected:
@@ -85,9 +84,9 @@ class ProgressEndpoint:
         return response
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
+    async def _slot(self) -> AsyncIterator[None]:
         """Count the post among those that are handled now. Raises RejectedReport if they are too many."""
-        if self._open >= AT_ONCE:
+        if self._open >= MAX_POSTS:
             headers = {"Retry-After": str(random.randint(*RETRY_SECONDS))}
             raise RejectedReport(HTTPStatus.SERVICE_UNAVAILABLE, "too many pods post at this moment", headers)
         self._open += 1
@@ -99,20 +98,20 @@ class ProgressEndpoint:
     async def _reply(self, request: web.Request) -> Reply:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         try:
-            identity = await self._poster(request, namespace)
+            identity = await self._identity(request, namespace)
             report = await _report(request)
             pod = await self._pod(identity)
-            return await self._taken(namespace, name, pod, report)
+            return await self._apply(namespace, name, pod, report)
         except ApiError as error:
-            log.warning("a report for %s/%s could not be taken: %s", namespace, name, error)
+            log.warning("a report for %s/%s could not be applied: %s", namespace, name, error)
             raise RejectedReport(
                 HTTPStatus.SERVICE_UNAVAILABLE, "the API server does not answer as it should: try again later"
             ) from None
 
-    async def _poster(self, request: web.Request, namespace: str) -> PodIdentity:
+    async def _identity(self, request: web.Request, namespace: str) -> PodIdentity:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         identity = None
-        if scheme.lower() == "bearer" and 0 < len(token) <= TOKEN_LETTERS:
+        if scheme.lower() == "bearer" and 0 < len(token) <= MAX_TOKEN_LENGTH:
             identity = await self._reviews.identity(token.strip())
         if identity is None:
             line = "expected the token of a pod, made for the audience trainwright"
@@ -126,7 +125,7 @@ class ProgressEndpoint:
         known = self._pods.get(identity)
         if known is not None:
             return known
-        raw = await self._found(PODS.path(identity.namespace, identity.pod))
+        raw = await self._api.find(PODS, identity.namespace, identity.pod)
         if raw is None or raw["metadata"]["uid"] != identity.pod_uid:
             raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} is gone")
         pod = read_pod(raw)
@@ -135,18 +134,15 @@ class ProgressEndpoint:
         self._pods.put(identity, pod)
         return pod
 
-    async def _get(self, resource: Resource, namespace: str, name: str) -> dict[str, Any]:
-        return await self._api.request("GET", resource.path(namespace, name))
-
-    async def _taken(self, namespace: str, name: str, pod: Pod, report: Report) -> Reply:
+    async def _apply(self, namespace: str, name: str, pod: Pod, report: Report) -> Reply:
         """Read the job, decide and write. On a conflict with another writer, start again if there is an outcome."""
         for count in range(TRIES):
-            job = await self._found(TRAINING_JOBS.path(namespace, name))
+            job = await self._api.find(TRAINING_JOBS, namespace, name)
             if job is None:
                 raise RejectedReport(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
             _check(job, pod, report)
             decision = decide(job, of_stage(report, pod.stage), self._now(), self._interval)
-            if decision.status is None or await self._written(job, decision.status):
+            if decision.status is None or await self._write(job, decision.status):
                 return decision.reply
             if report.outcome is None:
                 # The next report comes soon.
@@ -154,33 +150,30 @@ class ProgressEndpoint:
             await self._sleep(random.uniform(0, 0.05) * (count + 1))
         raise RejectedReport(HTTPStatus.CONFLICT, "the job's status changes all the time: try again later")
 
-    async def _written(self, job: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
+    async def _write(self, job: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
         """Write the status. Return False if the job has changed or is gone since it was read."""
         metadata = {key: job["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
-        body = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "status": status}
-        path = TRAINING_JOBS.path(metadata["namespace"], metadata["name"], "status")
-        query = {"fieldManager": FIELD_OWNER, "force": "true"}
+        body = {"metadata": metadata, "status": status}
         try:
-            await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
+            await self._api.apply(
+                TRAINING_JOBS,
+                metadata["namespace"],
+                metadata["name"],
+                body,
+                field_manager=FIELD_OWNER,
+                subresource="status",
+            )
         except ApiError as error:
             if error.status in (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND):
                 return False
             raise
         return True
 
-    async def _found(self, path: str) -> dict[str, Any] | None:
-        try:
-            return await self._api.request("GET", path)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-
 
 def _check(job: Mapping[str, Any], pod: Pod, report: Report) -> None:
     uid = job["metadata"]["uid"]
     if pod.job_uid != uid:
-        raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {pod.name} is none of this job")
+        raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {pod.name} does not belong to this job")
     if report.uid != uid:
         raise RejectedReport(HTTPStatus.CONFLICT, f"uid: the report is about {report.uid}, the job has the uid {uid}")
 

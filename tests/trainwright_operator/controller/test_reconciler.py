@@ -33,7 +33,7 @@ CREATES = Plan(create=(child("Job", "flights-1"),), status=RUNNING)
 
 class FakeView:
     def __init__(self, api: FakeApi) -> None:
-        self.owners = Owners(api.get)
+        self.owners = Owners(api.find)
         self.jobs: dict[tuple[str, str], Job] = {}
         self.pods: list[Pod] = []
         self.noted: list[Mapping[str, Any]] = []
@@ -142,7 +142,7 @@ class ReconcilerEnvironment:
 
     async def look(self, *plans: Plan | Exception) -> None:
         self.plans = list(plans)
-        await self.reconciler.look_at(KEY)
+        await self.reconciler.reconcile(KEY)
 
     def refusing(self, status: int, **more: Any) -> None:
         def fault(verb: str, what: str) -> None:

@@ -42,7 +42,7 @@ class ViewedCluster:
         self._events: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
         self.jobs: Jobs | None = None
         self.api = FakeApi()
-        self.get = self.api.get
+        self.find = self.api.find
 
     def list_jobs(self, jobs: Jobs) -> None:
         """List the jobs as kopf does when it starts."""

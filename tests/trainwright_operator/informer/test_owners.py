@@ -42,7 +42,7 @@ RAY = [
 
 
 def follow(found: FakeApi, of: Pod) -> Chain:
-    return asyncio.run(Owners(found.get).follow(of))
+    return asyncio.run(Owners(found.find).follow(of))
 
 
 def test_the_chains_of_the_pods_that_a_job_has() -> None:
@@ -76,7 +76,7 @@ def test_a_label_alone_makes_no_pod_of_a_job(made: Pod) -> None:
 def test_where_an_owner_is_gone_the_pod_is_there_and_only_its_eviction_counts(missing: int) -> None:
     found = api(*(one for number, one in enumerate(RAY[:2]) if number != missing))
     owners, made = (
-        Owners(found.get),
+        Owners(found.find),
         pod("RayCluster", "ray-abcde", "ray.io", termination_message="mistake", disrupted="x"),
     )
     assert asyncio.run(owners.follow(made)) == "broken"
@@ -92,7 +92,7 @@ def test_an_object_that_has_taken_the_name_of_an_owner_is_another() -> None:
 
 def test_each_owner_is_read_once_and_a_child_that_is_known_never() -> None:
     found = api(*RAY)
-    owners = Owners(found.get)
+    owners = Owners(found.find)
     owners.learn("uid-ray", JOB)
     for _ in range(3):
         asyncio.run(owners.follow(pod("RayCluster", "ray-abcde", "ray.io")))
@@ -107,7 +107,7 @@ def test_an_api_server_that_does_not_answer_settles_nothing() -> None:
     def refuses(verb: str, what: str) -> None:
         raise ApiError(500, "InternalError", f"{verb} {what}")
 
-    owners, made = Owners(found.get), pod("RayCluster", "ray-abcde", "ray.io")
+    owners, made = Owners(found.find), pod("RayCluster", "ray-abcde", "ray.io")
     found.fault = refuses
     with pytest.raises(ApiError):
         asyncio.run(owners.follow(made))

@@ -88,7 +88,7 @@ def test_others_try_when_a_gang_has_pods_that_may_find_their_place() -> None:
             "Unschedulable",
             "not all of its pods found room: 0/1 nodes: Insufficient cpu",
         ),
-        ((PLACED,), 900, "stopped", "Unschedulable", "not all of its pods found room: some of them were not made"),
+        ((PLACED,), 900, "stopped", "Unschedulable", "not all of its pods found room: some of them were not created"),
         (
             (PLACED, UNPULLABLE),
             900,
@@ -117,7 +117,7 @@ def test_others_try_when_a_gang_has_pods_that_may_find_their_place() -> None:
             900,
             "infrastructure",
             "StartDeadlineExceeded",
-            "RayJob flights-1-train was not at work within startDeadlineSeconds (900 s)",
+            "RayJob flights-1-train did not run within startDeadlineSeconds (900 s)",
         ),
     ],
     ids=["no room", "pods not made", "no image", "no image and no room", "no secret", "no reason known"],

@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.policy import Policy
 from trainwright_operator.server.admission import Answer, answer
@@ -29,7 +30,7 @@ from trainwright_operator.settings import Settings
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-class FakeReviewApi:
+class FakeReviewApi(Client):
     """A fake API server that stores objects by path. Writes need the newest resourceVersion, as in the real one."""
 
     def __init__(self) -> None:
@@ -61,6 +62,7 @@ class FakeReviewApi:
         query: Mapping[str, str] | None = None,  # noqa: ARG002
         body: Any = None,
         content_type: str = "application/json",
+        timeout: float | None = None,  # noqa: ARG002
     ) -> dict[str, Any]:
         await asyncio.sleep(0)
         self.before(method, path)

@@ -7,7 +7,7 @@ import copy
 
 import pytest
 
-from trainwright_operator.server import remembered
+from trainwright_operator.server import expiring_cache
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 
 GOOD = {
@@ -83,7 +83,7 @@ def test_a_refusal_is_remembered_for_seconds_so_that_a_wrong_token_costs_one_rev
 
 def test_wrong_tokens_do_not_displace_good_ones(api, reviews):
     identity(reviews)
-    for number in range(remembered.MOST + 5):
+    for number in range(expiring_cache.MOST + 5):
         identity(reviews, f"wrong-{number}")
     api.requests.clear()
     assert identity(reviews) is not None

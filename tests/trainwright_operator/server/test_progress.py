@@ -150,7 +150,7 @@ def test_a_pod_posts_in_its_own_namespace_only(talk):
 def test_a_pod_posts_about_its_own_job_only(talk, api):
     api.put(JOB.replace("late", "other"), {"metadata": {"name": "other", "namespace": "ml", "uid": "u2"}})
     answer = message(talk(post({**REPORT, "uid": "u2"}, url=URL.replace("late", "other"))))
-    assert answer == (403, "the pod late-1-abc is none of this job")
+    assert answer == (403, "the pod late-1-abc does not belong to this job")
 
 
 @pytest.mark.parametrize("owners", [[], owned_by("Job", "mine", "m1"), owned_by("Job", "gone", "g1")])
@@ -234,7 +234,7 @@ def test_a_pod_is_read_once_in_a_minute(talk, api):
 
 
 def test_too_many_posts_at_once_are_asked_to_come_again(talk, monkeypatch):
-    monkeypatch.setattr(progress, "AT_ONCE", 2)
+    monkeypatch.setattr(progress, "MAX_POSTS", 2)
     held, free = [], asyncio.Event()
 
     async def slow(_, token):

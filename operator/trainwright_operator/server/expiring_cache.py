@@ -11,7 +11,7 @@ V = TypeVar("V")
 MOST = 4096
 
 
-class Remembered(Generic[K, V]):
+class ExpiringCache(Generic[K, V]):
     """The newest `most` values, each for `seconds`."""
 
     def __init__(self, clock: Callable[[], float], seconds: float, most: int = MOST) -> None:
