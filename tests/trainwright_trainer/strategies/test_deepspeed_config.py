@@ -11,7 +11,7 @@ from torch import nn
 
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.strategy import OffloadOptimizer, OffloadParam, Strategy, ZeroOptimization
-from trainwright_trainer.strategies.deepspeed import config_of, width_of
+from trainwright_trainer.strategies.deepspeed_config import config_of, width_of
 
 
 def config(trainer: dict[str, Any] | None = None, **section: Any) -> dict[str, Any]:
