@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from string import Template
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report import overlay
+from trainwright_trainer.report.frame import framed
 from trainwright_trainer.report.markup import Child, Markup, element, join
 from trainwright_trainer.report.runs import (
     RunRecord,
@@ -26,12 +25,8 @@ MOST_CELL, MOST_ROWS = 60, 400
 
 def render(runs: Sequence[RunRecord]) -> str:
     """The page as text: no script, no link, no request."""
-    room = Path(__file__).parent
-    return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
-        title=join(f"{_title(runs)} · Trainwright"),
-        style=(room / "style.css").read_text(encoding="utf-8"),
-        body=element("main", _head(runs), _scores(runs), _curves(runs), _differences(runs), _places(runs)),
-    )
+    body = element("main", _head(runs), _scores(runs), _curves(runs), _differences(runs), _places(runs))
+    return framed(f"{_title(runs)} · Trainwright", body)
 
 
 def _title(runs: Sequence[RunRecord]) -> str:

@@ -9,6 +9,7 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report import words
 from trainwright_trainer.report.data import OutputFigures, ReportData
 from trainwright_trainer.report.markup import Markup, element, join
+from trainwright_trainer.report.tables import scrollable
 
 
 def head(data: ReportData) -> Markup:
@@ -35,7 +36,7 @@ def scores_table(output: OutputFigures) -> Markup:
     body = element("tbody", *rows)
     top = element("thead", element("tr", *(element("th", name, scope="col") for name in head_cells)))
     table = element("table", caption, top, body, class_="scores")
-    return element("div", table, class_="scroller", tabindex=0, role="region", aria_label=f"Scores of {output.name}")
+    return scrollable(table, f"Scores of {output.name}")
 
 
 def _score_row(output: OutputFigures, metric: str, baselines: list[str]) -> Markup:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from string import Template
 
 from trainwright_trainer.report import head, importance, ranks, sections
 from trainwright_trainer.report import outputs as of_outputs
 from trainwright_trainer.report.data import ReportData
+from trainwright_trainer.report.frame import framed
 from trainwright_trainer.report.markup import Markup, element, join
 
 
@@ -25,14 +25,6 @@ def write(path: Path, data: ReportData) -> None:
 def render(data: ReportData) -> str:
     """The page as text: no script, no link, no request; about 50 kB plus 1 kB per feature."""
     return framed(f"{data.title} · Trainwright report", _body(data))
-
-
-def framed(title: str, body: Markup) -> str:
-    """A whole page around `body`, with the style of all reports."""
-    room = Path(__file__).parent
-    return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
-        title=join(title), style=(room / "style.css").read_text(encoding="utf-8"), body=body
-    )
 
 
 def _body(data: ReportData) -> Markup:

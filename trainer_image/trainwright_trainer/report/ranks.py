@@ -11,6 +11,7 @@ from trainwright_trainer.callbacks.events import Evaluated, RankRound
 from trainwright_trainer.callbacks.ranks import straggler_line
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.markup import Markup, element
+from trainwright_trainer.report.tables import scrollable, section
 
 MOST_RANKS = 64
 
@@ -42,10 +43,9 @@ def ranks(data: ReportData) -> Markup | None:
         f"waiting for the gradients of others.{left}",
     )
     table = element("table", caption, head, body, class_="ranks")
-    room = element("div", table, class_="scroller", tabindex=0, role="region", aria_label="Time and memory by rank")
     named = straggler_line(found)
     note = None if named is None else element("p", f"{named[0].upper()}{named[1:]}.", class_="note")
-    return element("section", element("h2", "Time and memory by rank"), note, room)
+    return section("Time and memory by rank", note, scrollable(table, "Time and memory by rank"))
 
 
 def _row(one: RankRound, cells: Sequence[str | None]) -> Markup:

@@ -18,7 +18,12 @@ def table(label: str, head: Sequence[str], rows: Iterable[Sequence[Child]], capt
         element("thead", element("tr", *(element("th", name, scope="col") for name in head))),
         element("tbody", *lines),
     )
-    return element("div", whole, class_="scroller", tabindex=0, role="region", aria_label=label)
+    return scrollable(whole, label)
+
+
+def scrollable(content: Markup, label: str) -> Markup:
+    """A box that scrolls sideways if its content is wider than the page."""
+    return element("div", content, class_="scroller", tabindex=0, role="region", aria_label=label)
 
 
 def section(title: Markup | str, *children: Markup | None) -> Markup:
@@ -28,6 +33,6 @@ def section(title: Markup | str, *children: Markup | None) -> Markup:
 def figure(title: str, chart: Markup, caption: str) -> Markup:
     """A chart with its caption. A wide chart is in a box that scrolls."""
     wide = 'class="wide"' in chart
-    room = element("div", chart, class_="scroller", tabindex=0, role="region", aria_label=title) if wide else chart
+    shown = scrollable(chart, title) if wide else chart
     text = element("figcaption", element("b", title), " ", caption)
-    return element("figure", room, text, class_="broad" if wide else None)
+    return element("figure", shown, text, class_="broad" if wide else None)

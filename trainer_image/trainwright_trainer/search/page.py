@@ -9,9 +9,10 @@ from typing import Any
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Evaluated
+from trainwright_trainer.report.frame import framed
 from trainwright_trainer.report.markup import Markup, element, join
-from trainwright_trainer.report.page import framed
 from trainwright_trainer.report.plot import Points
+from trainwright_trainer.report.tables import scrollable, section
 from trainwright_trainer.search import figures, words
 from trainwright_trainer.search.importance import importance
 from trainwright_trainer.search.objective import Objective
@@ -58,7 +59,7 @@ def render(data: SearchReport) -> str:
         _importance(data),
         _curves(data),
         _table(data, order),
-        element("section", element("h2", f"Configuration of the best trial, {order[0].id}"), element("pre", data.job)),
+        section(f"Configuration of the best trial, {order[0].id}", element("pre", data.job)),
     )
     footer = " · ".join(f"{name} {version}" for name, version in data.versions.items())
     return framed(f"{data.name} · Trainwright search", join(body, element("footer", footer)))
@@ -140,8 +141,7 @@ def _table(data: SearchReport, order: Sequence[Trial]) -> Markup:
     more = f" {formats.counted(left, 'more trial')}: see hyperopt.json." if left > 0 else ""
     caption = element("caption", f"The best trial first. Each is a run in trials/.{more}")
     table = element("table", caption, element("thead", head), element("tbody", *body), class_="ranks")
-    room = element("div", table, class_="scroller", tabindex=0, role="region", aria_label="Trials")
-    return element("section", element("h2", "Trials"), room)
+    return section("Trials", scrollable(table, "Trials"))
 
 
 def _row(trial: Trial, names: Sequence[str]) -> Markup:
@@ -160,6 +160,6 @@ def _row(trial: Trial, names: Sequence[str]) -> Markup:
 
 def _figure_section(title: str, chart: Markup, caption: str) -> Markup:
     wide = 'class="wide"' in chart
-    room = element("div", chart, class_="scroller", tabindex=0, role="region", aria_label=title) if wide else chart
-    figure = element("figure", room, element("figcaption", caption), class_="broad")
-    return element("section", element("h2", title), figure)
+    shown = scrollable(chart, title) if wide else chart
+    figure = element("figure", shown, element("figcaption", caption), class_="broad")
+    return section(title, figure)
