@@ -46,7 +46,7 @@ def test_other_files(workplace):
 def test_a_file_in_its_place(workplace):
     message = workplace.refused("train", workplace.job(), "--output", "data.csv/out", code=3)
     assert message.startswith("data.csv/out")
-    assert message.endswith(": a file stands where a folder is needed")
+    assert message.endswith(": a file is where a folder is needed")
 
 
 @pytest.mark.parametrize("arguments", [("--resume",), ("--output", "gone", "--resume"), ("--resume", "gone")])

@@ -12,7 +12,7 @@ def closed(request, small_disk, tmp_path):
     """A path at which even root cannot create a folder, and the possible reasons."""
     if request.param == "below a file":
         (tmp_path / "file").write_text("")
-        return tmp_path / "file/run", ["a file stands where a folder is needed"]
+        return tmp_path / "file/run", ["a file is where a folder is needed"]
     if request.param == "the system's":
         return "/sys/trainwright/run", ["no permission", "the file system is read-only"]
     folder, not_mounted = small_disk(1 << 20, "ro")

@@ -431,7 +431,7 @@ def test_a_run_does_not_start_from_one_of_another_format(storage: FolderStorage,
 
 def test_a_place_that_cannot_be_written_is_known_at_once(tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"mine")
-    with pytest.raises(EnvironmentFailure, match="out: a file stands where a folder is needed"):
+    with pytest.raises(EnvironmentFailure, match="out: a file is where a folder is needed"):
         look(FolderStorage(tmp_path / "out"), JOB, ExistingRun.NEW)
 
 

@@ -84,16 +84,16 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(b"mine")
     storage = FolderStorage(tmp_path / "run")
     assert storage.list() == []
-    with pytest.raises(EnvironmentFailure, match="run: a file stands where a folder is needed"):
+    with pytest.raises(EnvironmentFailure, match="run: a file is where a folder is needed"):
         storage.check_writable()
-    with pytest.raises(EnvironmentFailure, match="a file stands where a folder is needed"):
+    with pytest.raises(EnvironmentFailure, match="a file is where a folder is needed"):
         storage.create("attempts/1/start.json", b"")
     assert (tmp_path / "run").read_bytes() == b"mine"
 
 
 def test_a_folder_in_place_of_a_file(storage: FolderStorage) -> None:
     storage.write("metrics.json/x", [b""])
-    with pytest.raises(EnvironmentFailure, match=r"metrics\.json: a folder stands where a file is needed"):
+    with pytest.raises(EnvironmentFailure, match=r"metrics\.json: a folder is where a file is needed"):
         storage.write("metrics.json", [b"{}"])
 
 
@@ -132,7 +132,7 @@ def test_the_check_for_writing_takes_no_folder_from_one_who_begins(tmp_path: Pat
 
 def test_a_place_that_leads_nowhere(storage: FolderStorage, tmp_path: Path) -> None:
     (tmp_path / "deep").symlink_to(tmp_path / "gone")
-    with pytest.raises(EnvironmentFailure, match="a file stands where a folder is needed"):
+    with pytest.raises(EnvironmentFailure, match="a file is where a folder is needed"):
         storage.check_writable()
 
 

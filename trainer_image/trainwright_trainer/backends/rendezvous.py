@@ -46,16 +46,16 @@ class Rendezvous:
         self.is_complete = True
         """False once a rank is known to be missing: no end of all can be waited for."""
 
-    def agree(self, key: str, own: T, judge: Callable[[Sequence[T]], object], seconds: float | None = None) -> None:
-        """Wait until rank 0 has judged the values of all ranks, in rank order. `judge` raises what ends all ranks.
+    def agree(self, key: str, own: T, check: Callable[[Sequence[T]], object], seconds: float | None = None) -> None:
+        """Wait until rank 0 has checked the values of all ranks, in rank order. `check` raises what ends all ranks.
 
         After `seconds`, raises `EnvironmentFailure` with the names of the missing ranks.
         """
         until = None if seconds is None else time.monotonic() + seconds
-        self._set(f"{key}/{self.rank}", own)
+        self.set(f"{key}/{self.rank}", own)
         if self.rank == 0:
-            judge([self._get(name) for name in self._of_all(key, until, seconds)])
-            self._set(key, True)
+            check([self._get(name) for name in self._of_all(key, until, seconds)])
+            self.set(key, True)
         elif not self._wait(key, None if until is None else until + _EXIT_SECONDS):
             raise EnvironmentFailure(f"rank 0 did not answer within {seconds:g} s")
 
@@ -64,7 +64,8 @@ class Rendezvous:
         self._wait(key, None)
 
     def set(self, key: str, value: Any = True) -> None:
-        self._set(key, value)
+        with _store_errors():
+            self._store.set(key, pickle.dumps(value))  # type: ignore[arg-type]  # bytes are allowed
 
     def get(self, key: str) -> Any:
         """The value, or None if no rank has set it yet."""
@@ -75,7 +76,7 @@ class Rendezvous:
         with _store_errors():
             first = self._store.add("failures", 1) == 1
         if first:
-            self._set("failure", outcome)
+            self.set("failure", outcome)
 
     def failure(self) -> Outcome | None:
         """The failure that a rank has reported."""
@@ -89,17 +90,17 @@ class Rendezvous:
         """
         end = own
         if own.kind != "done":
-            _hold_signals()
+            _block_signals()
         seconds = _EXIT_SECONDS if self.is_complete else _EXIT_SECONDS_OF_REST
         until = None if own.kind == "done" and self.rank else time.monotonic() + seconds
         try:
             if self.rank == 0:
-                self._set("end", own)
+                self.set("end", own)
                 self._until(lambda: self._number("left") >= self.world - 1, until)
             elif self._until(lambda: self._has("end"), until):
                 end = self._get("end")
                 if end.kind != "done":
-                    _hold_signals()
+                    _block_signals()
                 self._store.add("left", 1)
         except PeerLost:
             pass
@@ -120,7 +121,7 @@ class Rendezvous:
 
     def _of_all(self, key: str, until: float | None, seconds: float | None) -> list[str]:
         names = [f"{key}/{rank}" for rank in range(self.world)]
-        if self._until(lambda: self._fails() or all(map(self._has, names)), until):
+        if self._until_or_failure(lambda: all(map(self._has, names)), until):
             return names
         self.is_complete = False
         missing = [str(rank) for rank, name in enumerate(names) if not self._has(name)]
@@ -128,7 +129,18 @@ class Rendezvous:
         raise EnvironmentFailure(f"{word} {', '.join(missing)} did not join within {seconds:g} s: see {whose} output")
 
     def _wait(self, key: str, until: float | None) -> bool:
-        return self._until(lambda: self._fails() or self._has(key), until)
+        return self._until_or_failure(lambda: self._has(key), until)
+
+    def _until_or_failure(self, happened: Callable[[], bool], until: float | None) -> bool:
+        """As `_until`. Raises the failure that another rank reports meanwhile."""
+
+        def happened_without_failure() -> bool:
+            failure = self.failure()
+            if failure is not None:
+                raise failure.error()
+            return happened()
+
+        return self._until(happened_without_failure, until)
 
     def _until(self, happened: Callable[[], bool], until: float | None) -> bool:
         """False if it has not happened in time. Python's signal handlers run between the polls."""
@@ -137,13 +149,6 @@ class Rendezvous:
                 return False
             time.sleep(_POLL_SECONDS)
         return True
-
-    def _fails(self) -> bool:
-        """False. Raises the failure that another rank has reported."""
-        found = self.failure()
-        if found is not None:
-            raise found.error()
-        return False
 
     def _number(self, key: str) -> int:
         with _store_errors():
@@ -156,10 +161,6 @@ class Rendezvous:
     def _get(self, key: str) -> Any:
         with _store_errors():
             return pickle.loads(self._store.get(key))
-
-    def _set(self, key: str, value: Any) -> None:
-        with _store_errors():
-            self._store.set(key, pickle.dumps(value))  # type: ignore[arg-type]  # bytes are allowed
 
 
 def join_rendezvous(launch: Launch, seconds: float) -> Rendezvous:
@@ -216,7 +217,7 @@ def _connected(address: str, port: int, until: float, seconds: float) -> TCPStor
             time.sleep(_POLL_SECONDS)
 
 
-def _hold_signals() -> None:
+def _block_signals() -> None:
     """A launcher ends all processes as soon as one fails. This one ends by itself, with its own exit code."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 

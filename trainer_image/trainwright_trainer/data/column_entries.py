@@ -65,12 +65,12 @@ class GrowingColumn:
 
     def write(self, values: pa.Array) -> None:
         """Raises `EnvironmentFailure`."""
-        with self._one_line():
+        with self._raising_failure():
             self._writer.write(values)
 
     def commit(self, notices: Sequence[str]) -> None:
         """Raises `EnvironmentFailure`."""
-        with self._one_line():
+        with self._raising_failure():
             self._writer.close(notices)
         self._object.commit()
 
@@ -79,7 +79,7 @@ class GrowingColumn:
         self._object.discard()
 
     @contextmanager
-    def _one_line(self) -> Iterator[None]:
+    def _raising_failure(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -28,10 +28,10 @@ _REASONS = {
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "no permission",
     errno.EPERM: "no permission",
-    errno.ENOTDIR: "a file stands where a folder is needed",
-    errno.EEXIST: "a file stands where a folder is needed",
-    errno.EISDIR: "a folder stands where a file is needed",
-    errno.ENOENT: "it was taken away while it was written",
+    errno.ENOTDIR: "a file is where a folder is needed",
+    errno.EEXIST: "a file is where a folder is needed",
+    errno.EISDIR: "a folder is where a file is needed",
+    errno.ENOENT: "it was deleted while it was written",
     errno.EIO: "the disk reports an input/output error",
 }
 _ABSENT = (FileNotFoundError, NotADirectoryError)
@@ -87,25 +87,28 @@ class FolderStorage(Storage):
         self._replace(name, fill, durable=True)
 
     def begin(self, name: str) -> OpenObject:
-        return _Beside(self, self.path(name))
+        return _NewFile(self, self.path(name))
 
     def _replace(self, name: str, fill: Fill, *, durable: bool) -> None:
         path = self.path(name)
-        with _one_line(path), self._temporary(path, fill, durable=durable) as temporary:
+        with _raising_failure(path), self._temporary(path, fill, durable=durable) as temporary:
             os.replace(temporary, path)
             if durable:
                 _sync_folder(path.parent)
 
     def create(self, name: str, data: bytes) -> bool:
         path = self.path(name)
-        with _one_line(path), self._temporary(path, lambda file: file.writelines([data]), durable=True) as temporary:
+        with (
+            _raising_failure(path),
+            self._temporary(path, lambda file: file.writelines([data]), durable=True) as temporary,
+        ):
             created = self._link(temporary, path, data)
             _sync_folder(path.parent)
         return created
 
     def list(self, prefix: str = "") -> list[str]:
         folder = self.path(prefix)
-        with _one_line(folder):
+        with _raising_failure(folder):
             try:
                 entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
             except _ABSENT:
@@ -113,7 +116,7 @@ class FolderStorage(Storage):
             return [f"{e.name}/" if e.is_dir() else e.name for e in entries if not e.name.startswith(".")]
 
     def list_facts(self) -> Sequence[ObjectFacts]:
-        with _one_line(self.root):
+        with _raising_failure(self.root):
             return [found for path in self.root.rglob("*") if (found := self._facts(path)) is not None]
 
     def _facts(self, path: Path) -> ObjectFacts | None:
@@ -127,7 +130,7 @@ class FolderStorage(Storage):
         return ObjectFacts(name, found.st_size, found.st_mtime) if is_file else None
 
     def match(self, pattern: str) -> Sequence[str]:
-        with _one_line(self.root):
+        with _raising_failure(self.root):
             names = glob.glob(pattern, root_dir=self.root, recursive=True)
             return [Path(name).as_posix() for name in names if self.path(name).is_file()]
 
@@ -136,21 +139,21 @@ class FolderStorage(Storage):
 
     def exists(self, name: str) -> bool:
         path = self.path(name)
-        with _one_line(path):
+        with _raising_failure(path):
             return path.exists()
 
     def delete(self, name: str) -> None:
         path = self.path(name)
-        with _one_line(path), contextlib.suppress(*_ABSENT):
+        with _raising_failure(path), contextlib.suppress(*_ABSENT):
             path.unlink()
 
     def delete_tree(self, prefix: str) -> None:
         folder = self.path(prefix)
-        with _one_line(folder), contextlib.suppress(*_ABSENT):
+        with _raising_failure(folder), contextlib.suppress(*_ABSENT):
             shutil.rmtree(folder)
 
     def delete_leftovers(self) -> None:
-        with _one_line(self.root):
+        with _raising_failure(self.root):
             for path in self.root.glob(f"*/.*{_TEMPORARY}"):
                 with contextlib.suppress(FileNotFoundError):  # its writer may rename it at this moment
                     if time.time() - path.stat().st_mtime > _DAY:
@@ -159,7 +162,7 @@ class FolderStorage(Storage):
     def check_writable(self, *, exclusive: bool = True) -> None:  # noqa: ARG002 (a file system always is)
         # The probe goes into the nearest folder that exists. A run that ends with a mistake must leave nothing behind,
         # and a folder made only for the probe cannot be deleted safely: another process may start a run in it.
-        with _one_line(self.root):
+        with _raising_failure(self.root):
             nearest = next(f for f in (self.root, *self.root.parents) if f.exists() or f.is_symlink())
             with self._temporary(nearest / "probe", lambda file: file.writelines([b"."]), durable=False):
                 pass
@@ -168,7 +171,7 @@ class FolderStorage(Storage):
     def _temporary(self, path: Path, fill: Fill, *, durable: bool) -> Iterator[Path]:
         """A complete temporary file beside `path`. It is deleted afterwards, unless the caller renamed it."""
         _make_folder(path.parent, durable=durable)
-        temporary = _name_beside(path)
+        temporary = _temporary_name(path)
         try:
             self._write_new(temporary, fill, durable=durable)
             yield temporary
@@ -208,17 +211,17 @@ class FolderStorage(Storage):
         return True
 
 
-class _Beside:
-    """An `OpenObject` in a temporary file beside its place."""
+class _NewFile:
+    """An `OpenObject`: a temporary file that `commit` renames."""
 
     def __init__(self, storage: FolderStorage, path: Path) -> None:
-        self._path, self._temporary = path, _name_beside(path)
-        with _one_line(path):
+        self._path, self._temporary = path, _temporary_name(path)
+        with _raising_failure(path):
             _make_folder(path.parent, durable=True)
             self.file = storage.open_new(self._temporary)
 
     def commit(self) -> None:
-        with _one_line(self._path), self.file:
+        with _raising_failure(self._path), self.file:
             self.file.flush()
             os.fsync(self.file.fileno())
             os.replace(self._temporary, self._path)
@@ -231,7 +234,7 @@ class _Beside:
             self._temporary.unlink()
 
 
-def _name_beside(path: Path) -> Path:
+def _temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}{_TEMPORARY}")
 
 
@@ -240,7 +243,8 @@ def _failure(path: Path, error: OSError) -> EnvironmentFailure:
 
 
 @contextlib.contextmanager
-def _one_line(path: Path) -> Iterator[None]:
+def _raising_failure(path: Path) -> Iterator[None]:
+    """Convert an OSError into an `EnvironmentFailure` of one line."""
     try:
         yield
     except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def ending_together(rendezvous: Rendezvous) -> Iterator[None]:
         error = rendezvous.lost()
     except Exception as found:
         error = found
-        with _without_store():
+        with suppress(PeerLost):  # the store may be gone with rank 0
             rendezvous.fail(Outcome.of(error, traceback.format_exc().splitlines()))
     else:
         end = rendezvous.close(Outcome("done", ""))
@@ -212,9 +212,8 @@ def _attempt(
     """The attempt, which rank 0 begins, on every rank. Raises `Mistakes` if a rank does not see the run folder."""
     attempt: Attempt | None = None
     if rendezvous.rank == 0:
-        parent = (
-            rendezvous.launch.parent if job.attempt is None else None
-        )  # in a pod, the operator starts a new attempt
+        # In a pod, the operator starts a new attempt, and no launcher goes on with this one.
+        parent = rendezvous.launch.parent if job.attempt is None else None
         attempt = begin_attempt(job, storage, how, content or None, console.log, launch=parent)
         rendezvous.set("attempt", AttemptReference.of(attempt))
     else:
@@ -222,19 +221,19 @@ def _attempt(
         reference: AttemptReference = rendezvous.get("attempt")
         if storage.exists(layout.start(reference.number)):
             attempt = attempt_of(reference, job, storage)
-    rendezvous.agree("sees the run", attempt is not None, _see_the_run(storage.location))
+    rendezvous.agree("sees the run", attempt is not None, _same_folder(storage.location))
     assert attempt is not None
     return attempt
 
 
-def _see_the_run(location: str) -> Callable[[Sequence[bool]], None]:
-    def judge(sees: Sequence[bool]) -> None:
-        blind = [str(rank) for rank, one in enumerate(sees) if not one]
-        if blind:
-            found = f"{location} is not the same folder for rank {', '.join(blind)} as for rank 0"
+def _same_folder(location: str) -> Callable[[Sequence[bool]], None]:
+    def check(sees: Sequence[bool]) -> None:
+        others = [str(rank) for rank, one in enumerate(sees) if not one]
+        if others:
+            found = f"{location} is not the same folder for rank {', '.join(others)} as for rank 0"
             raise Mistakes.one("output", f"{found}: give a folder that all machines share, or an s3:// URI")
 
-    return judge
+    return check
 
 
 @contextmanager
@@ -244,15 +243,6 @@ def _finding_failures(rendezvous: Rendezvous) -> Iterator[None]:
         yield
     except PeerLost as error:
         raise rendezvous.lost() from error
-
-
-@contextmanager
-def _without_store() -> Iterator[None]:
-    """The store may be gone with rank 0."""
-    try:
-        yield
-    except PeerLost:
-        return
 
 
 class GangStop:

@@ -47,13 +47,13 @@ def _writing_here(path: Path) -> Iterator[Callable[[pa.Table], None]]:
     file = (_CsvFile if path.suffix.lower() == ".csv" else _ParquetFile)(aside)
 
     def write(table: pa.Table) -> None:
-        with _one_line(path):
+        with _raising_failure(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             file.write(table)
 
     try:
         yield write
-        with _one_line(path):
+        with _raising_failure(path):
             file.close()
             if aside.exists():
                 aside.replace(path)
@@ -64,7 +64,7 @@ def _writing_here(path: Path) -> Iterator[Callable[[pa.Table], None]]:
 
 
 @contextmanager
-def _one_line(path: Path) -> Iterator[None]:
+def _raising_failure(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowTypeError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
