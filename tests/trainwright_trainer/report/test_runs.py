@@ -72,7 +72,7 @@ def test_equal_settings_are_no_difference() -> None:
     ("path", "value", "found"),
     [
         (("seed",), 43, {"seed": ["42", "43"]}),
-        (("dataset", "content"), "ab", {"dataset.content": ["9f3c", "ab"]}),
+        (("dataset", "content"), "0123456789abcdef", {"dataset.content": ["9f3c", "0123456789ab"]}),
         (("dataset", "path"), "b.csv", {}),
         (("config", "trainer", "epochs"), 5, {"config.trainer.epochs": ["3", "5"]}),
         (

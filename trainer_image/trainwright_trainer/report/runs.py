@@ -19,6 +19,7 @@ _SETTINGS_OF_ROWS = (
     "dataset.content",
     *(f"config.preprocessing.{word}" for word in ("split", "sample_ratio", "sample_size")),
 )
+_HASH_DIGITS = 12
 _DRAWN_SPLITS = {"random", "stratify"}
 """The splits that depend on the seed."""
 # Lists of objects with a name, which are compared by that name.
@@ -157,5 +158,7 @@ def _settings(path: str, value: Any) -> Iterator[tuple[str, str]]:
         for item in value:
             own = {key: setting for key, setting in item.items() if key not in ("name", "proc_column")}
             yield from _settings(f"{path}[{item['name']}]", own)
+    elif path == "dataset.content" and isinstance(value, str):
+        yield path, value[:_HASH_DIGITS]
     else:
         yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
