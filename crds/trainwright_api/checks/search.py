@@ -22,6 +22,14 @@ _COMBINED = "combined"
 TIMES = ("training_iteration", "time_total_s", "step")
 """The measures of time of a scheduler: evaluation rounds, seconds of training, and optimizer steps."""
 _NORMAL = ("randn", "qrandn")
+_ARGUMENTS = {
+    "bohb_config": (
+        *("min_points_in_model", "top_n_percent", "num_samples"),
+        *("random_fraction", "bandwidth_factor", "min_bandwidth"),
+    ),
+    "utility_kwargs": ("kind", "kappa", "xi"),
+}
+_UTILITIES = ("ucb", "ei", "poi")
 Config = Mapping[str, Any]
 ProblemsOf = Callable[[Config], Iterable[Problem]]
 """The mistakes and the unbuilt parts of a job with another config."""
@@ -73,9 +81,12 @@ def _methods(search: HyperoptConfig) -> Iterator[Problem]:
         at = f"{_AT}.parameters.{name}.space"
         if isinstance(parameter, GridSearchParameter) and not is_random:
             yield Problem(at, f"grid_search needs search_alg random, found {word}: use choice, or search_alg: random")
-        elif word == "optuna" and type(parameter).model_fields["space"].default in _NORMAL:
+        elif not is_random and word != "hyperopt" and type(parameter).model_fields["space"].default in _NORMAL:
             yield Problem(at, f"{word} has no normal distribution: use uniform, or search_alg: random")
+        elif word == "bayesopt" and isinstance(parameter, ChoiceParameter):
+            yield Problem(at, f"{word} searches numbers only: use an interval, or search_alg: optuna")
     yield from _points(search)
+    yield from _arguments(search)
     yield from _scheduler(executor.scheduler)
     grid = all(isinstance(parameter, GridSearchParameter) for parameter in search.parameters.values())
     if executor.num_samples is None and executor.time_budget_s is None and not (grid and is_random):
@@ -93,6 +104,18 @@ def _points(search: HyperoptConfig) -> Iterator[Problem]:
             elif isinstance(parameter, ChoiceParameter | GridSearchParameter) and value not in parameter.probes():
                 there = ", ".join(map(shown, parameter.probes()))
                 yield Problem(f"{at}.{name}", f"{shown(value)} is not in the list of the parameter: {there}")
+
+
+def _arguments(search: HyperoptConfig) -> Iterator[Problem]:
+    """Yield the unknown arguments of the packages."""
+    for field, known in _ARGUMENTS.items():
+        at = f"{_AT}.search_alg.{field}"
+        given = getattr(search.search_alg, field, None) or {}
+        for name in given:
+            if name not in known:
+                yield Problem(f"{at}.{name}", _unknown(name, "argument", known))
+        if (kind := given.get("kind")) is not None and kind not in _UTILITIES:
+            yield Problem(f"{at}.kind", _unknown(shown(kind), "utility function", _UTILITIES))
 
 
 def _scheduler(scheduler: Scheduler) -> Iterator[Problem]:

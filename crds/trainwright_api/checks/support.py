@@ -68,9 +68,9 @@ LOSSES = (
 TOKENIZERS = ("space", "space_punct", "characters", "underscore", "comma", "untokenized", "stripped")
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
 
-SEARCHES = ("random", "variant_generator", "optuna", "hyperopt")
+SEARCHES = ("random", "variant_generator", "optuna", "hyperopt", "ax", "bayesopt", "bohb", "nevergrad")
 SCHEDULERS = (
-    *("fifo", "async_hyperband", "asynchyperband", "asha", "hyperband"),
+    *("fifo", "async_hyperband", "asynchyperband", "asha", "hyperband", "hb_bohb"),
     *("median_stopping_rule", "medianstoppingrule", "pbt"),
 )
 
@@ -93,9 +93,11 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 REASONS = {
     **{f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")},
-    "search algorithm.bayesopt": "Ray's class fails with today's bayesian-optimization",
+    "search algorithm.hebo": "each HEBO that works needs numpy below 1.25",
+    "search algorithm.zoopt": "ZOOpt waits for ever if trials run one at a time, or if one fails",
     "scheduler.pbt_replay": "each trial of a pbt search has a job.yaml that repeats it: train that",
-    "scheduler.pb2": "it perturbs by a Gaussian process; pbt does so by chance",
+    "scheduler.pb2": "its Gaussian process is lost when a search is killed: use pbt",
+    "scheduler.resource_changing": "a trial keeps the resources that it began with",
     "encoder of a text feature.transformer_xl": "the library transformers has removed it",
     "encoder of a text feature.flaubert": "the library transformers fails with its pre_norm",
     "encoder of a image feature._resnet_legacy": "Ludwig's former ResNet; resnet takes its place",
@@ -135,6 +137,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "PopulationBasedScheduler": ("custom_explore_fn", "log_config", "require_attrs"),
     "OptunaSearch": ("space", "evaluated_rewards"),
     "HyperoptSearch": ("space",),
+    "AxSearch": ("space", "parameter_constraints", "outcome_constraints"),
+    "BayesOptSearch": ("space", "verbose", "patience", "skip_duplicate"),
+    "BOHBSearch": ("space",),
+    "NevergradSearch": ("optimizer_kwargs", "space"),
     "TrainerConfig": (
         "bucketing_field",
         "enable_profiling",

@@ -125,9 +125,17 @@ SECTION: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "scheduler": (
         {"executor": {"num_samples": 1, "scheduler": "pb2"}},
-        "executor.scheduler: not built yet: pb2 (it pe",
+        "executor.scheduler: not built yet: pb2 (its Gaussian process is lost",
     ),
-    "another's fault": ({"search_alg": "bayesopt"}, "search_alg: not built yet: bayesopt (Ray's class fails with"),
+    "another's fault": ({"search_alg": "zoopt"}, "search_alg: not built yet: zoopt (ZOOpt waits for ever if"),
+    "argument": (
+        {"search_alg": {"type": "bohb", "bohb_config": {"random_fracton": 0.1}}},
+        "search_alg.bohb_config.random_fracton: 'random_fracton' is no argument; there are min_points_in_model, ",
+    ),
+    "utility": (
+        {"search_alg": {"type": "bayesopt", "utility_kwargs": {"kind": "uct"}}},
+        "search_alg.utility_kwargs.kind: 'uct' is no utility function; there are ucb, ei, poi: did you mean 'ucb'?",
+    ),
     "driver": (
         {"executor": {"num_samples": 1, "trial_driver_resources": {"CPU": 1}}},
         "executor.trial_driver_resources: not built yet",
@@ -151,20 +159,22 @@ def test_a_feature_with_the_name_of_a_section_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("space", "word"),
+    ("word", "space", "line"),
     [
-        ({"space": "grid_search", "values": [0.1]}, "grid_search needs search_alg random, found optuna"),
-        ({"space": "randn", "mean": 1}, "optuna has no normal distribution"),
+        ("optuna", {"space": "grid_search", "values": [0.1]}, "grid_search needs search_alg random, found optuna"),
+        ("optuna", {"space": "randn", "mean": 1}, "optuna has no normal distribution"),
+        ("nevergrad", {"space": "randn", "mean": 1}, "nevergrad has no normal distribution"),
+        ("bayesopt", choice(0.1, 0.2), "bayesopt searches numbers only: use an interval"),
     ],
 )
-def test_a_space_that_the_search_algorithm_lacks(space: Any, word: str) -> None:
-    found = lines({"trainer.learning_rate": space}, search_alg="optuna")
+def test_a_space_that_the_search_algorithm_lacks(word: str, space: Any, line: str) -> None:
+    found = lines({"trainer.learning_rate": space}, search_alg=word)
     assert len(found) == 1
-    assert word in found[0]
+    assert line in found[0]
 
 
 def test_the_section_is_needed_by_its_task_and_ignored_by_the_others() -> None:
-    assert lines({"trainr.x": RATE}, task="train", search_alg="ax") == []
+    assert lines({"trainr.x": RATE}, task="train", search_alg="hebo") == []
     assert lines(config={"hyperopt": None}) == ["config.hyperopt: missing: task hyperopt needs this section"]
 
 

@@ -109,9 +109,9 @@ def test_what_is_hidden_in_the_defaults(defaults: Any, expected: str) -> None:
 def test_the_gaps_of_a_search_count_for_its_task_alone() -> None:
     search = {"parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}}
     assert gaps({"hyperopt": search}, task="hyperopt") == []
-    assert gaps({"hyperopt": {**search, "search_alg": "ax"}}) == []
-    (line,) = gaps({"hyperopt": {**search, "search_alg": "ax"}}, task="hyperopt")
-    assert line.startswith("config.hyperopt.search_alg: ax (this version has random")
+    assert gaps({"hyperopt": {**search, "search_alg": "skopt"}}) == []
+    (line,) = gaps({"hyperopt": {**search, "search_alg": "skopt"}}, task="hyperopt")
+    assert line.startswith("config.hyperopt.search_alg: skopt (Ray Tune has removed it; this version has random")
 
 
 @pytest.mark.parametrize(

@@ -21,16 +21,30 @@ from trainwright_trainer.search.trials import ended
 from trainwright_trainer.search.words import SearchPlan
 from trainwright_trainer.storage.base import Storage
 
-_OPTIONAL = {"optuna": "'trainwright[hyperopt]'", "hyperopt": "hyperopt"}
-"""What pip installs for the search algorithms that have the name of their package."""
+_PACKAGES = {
+    "optuna": ("optuna", "'trainwright[hyperopt]'"),
+    "hyperopt": ("hyperopt", "hyperopt"),
+    "ax": ("ax", "'ax-platform<1.2'"),
+    "bayesopt": ("bayes_opt.acquisition", "'bayesian-optimization>=2'"),
+    "bohb": ("hpbandster", "hpbandster ConfigSpace"),
+    "nevergrad": ("nevergrad", "nevergrad"),
+}
+"""The module that a search algorithm needs, and what pip installs for it."""
 
 
 def check_package(config: HyperoptConfig) -> None:
     """Raise `Mistakes` if the package of the search algorithm is missing."""
-    word = config.search_alg.type
-    if word in _OPTIONAL and find_spec(word) is None:
-        line = f"{word} is not installed here: pip install {_OPTIONAL[word]}"
-        raise Mistakes.one("config.hyperopt.search_alg.type", line)
+    module, asked = _PACKAGES.get(config.search_alg.type, ("", ""))
+    if module and not _is_there(module):
+        name = module.partition(".")[0]
+        raise Mistakes.one("config.hyperopt.search_alg.type", f"{name} is not installed here: pip install {asked}")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its package
+        return False
 
 
 def plan_of(name: str, config: HyperoptConfig, concurrent: int) -> SearchPlan:

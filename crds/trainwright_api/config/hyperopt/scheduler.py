@@ -76,6 +76,10 @@ class BOHBScheduler(Scheduler):
     reduction_factor: ReductionFactor = 3.0
     stop_last_trials: StopLastTrials = True
 
+    @property
+    def pauses(self) -> bool:
+        return True
+
 
 class MedianStoppingScheduler(Scheduler):
     """Stops trials whose result is worse than the median of the others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from ray.tune.schedulers import FIFOScheduler
 from trainwright_api.checks import support
 from trainwright_api.config.hyperopt import RayExecutor
 from trainwright_api.config.hyperopt.scheduler import SCHEDULER, Scheduler
+from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
 from trainwright_trainer.search.ray_tune.schedulers import scheduler_of
 
 
@@ -41,6 +43,7 @@ def test_fields_are_passed() -> None:
 
 def test_schedulers_that_pause_trials() -> None:
     assert section("hyperband").pauses
+    assert section("hb_bohb").pauses
     assert section({"type": "median_stopping_rule", "hard_stop": False}).pauses
     assert not any(section(word).pauses for word in ("fifo", "asha", "median_stopping_rule"))
 
@@ -63,13 +66,24 @@ class Paused:
     is_saving: bool = False
 
 
+class PausedByBohb:
+    """The calls of hb_bohb, which `RecordedSearcher` has too."""
+
+    on_pause = RecordedSearcher.on_pause
+    on_unpause = RecordedSearcher.on_unpause
+
+
 class Tune:
     """The side of Tune: it pauses and stops trials as the scheduler says."""
 
     def __init__(self, scheduler: Any, trials: int) -> None:
         self.scheduler, self.trials = scheduler, [Paused(f"t{number}") for number in range(trials)]
+        self.search_alg = SimpleNamespace(searcher=PausedByBohb())
         for trial in self.trials:
             scheduler.on_trial_add(self, trial)
+
+    def get_trials(self) -> list[Paused]:
+        return self.trials
 
     def stop_trial(self, trial: Paused) -> None:
         trial.status = "TERMINATED"
@@ -87,9 +101,12 @@ class Tune:
         return [trial.status for trial in self.trials]
 
 
-def band(trials: int) -> Tune:
-    """Brackets of three trials with a rung at 4, of three with rungs at 2 and 4, and of four with rungs at 1, 2, 4."""
-    scheduler: Any = scheduler_of(section({"type": "hyperband", "max_t": 4, "reduction_factor": 2}))
+def band(trials: int, word: str = "hyperband") -> Tune:
+    """Brackets of three trials with a rung at 4, of three with rungs at 2 and 4, and of four with rungs at 1, 2, 4.
+
+    hb_bohb has them in the other order.
+    """
+    scheduler: Any = scheduler_of(section({"type": word, "max_t": 4, "reduction_factor": 2}))
     scheduler.set_search_properties("score", "max")
     return Tune(scheduler, trials)
 
@@ -109,3 +126,11 @@ def test_the_other_trials_of_a_rung_go_on_when_one_has_ended_by_itself() -> None
     tune.stop_trial(tune.trials[9])  # after the first rung of its bracket
     assert tune.scheduler.choose_trial_to_run(tune) is tune.trials[8]
     assert tune.result(8, 4) == "STOP"
+
+
+def test_hb_bohb_pauses_before_its_bracket_is_full() -> None:
+    tune = band(3, "hb_bohb")  # of a bracket of four
+    assert [tune.result(number, 1) for number in (0, 1)] == ["PAUSE", "PAUSE"]
+    assert tune.scheduler.choose_trial_to_run(tune) is None
+    tune.stop_trial(tune.trials[2])
+    assert tune.scheduler.choose_trial_to_run(tune) in tune.trials[:2]  # no trial runs: the rung is over

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import itertools
+import random
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import pytest
 from ray.tune.search.searcher import Searcher
 
 from trainwright_api.config.hyperopt import HyperoptConfig
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.search.ray_tune.searchers import searcher_of
 from trainwright_trainer.search.ray_tune.spaces import decoded, encoded
 
-NEEDS_HYPEROPT = pytest.mark.skipif(find_spec("hyperopt") is None, reason="the package hyperopt is not installed")
-ALGORITHMS = ["random", "optuna", pytest.param("hyperopt", marks=NEEDS_HYPEROPT)]
+MODULES = {
+    "hyperopt": "hyperopt",
+    "ax": "ax",
+    "bayesopt": "bayes_opt.acquisition",
+    "bohb": "hpbandster",
+    "nevergrad": "nevergrad",
+}
+
+
+def if_installed(word: str, *values: Any) -> Any:
+    """The values of a test of a search algorithm, which is skipped where its package is missing."""
+    parent, _, part = MODULES[word].partition(".")
+    is_missing = find_spec(parent) is None or (part != "" and find_spec(MODULES[word]) is None)
+    return pytest.param(*values, marks=pytest.mark.skipif(is_missing, reason=f"{MODULES[word]} is not installed"))
+
+
+def needs(word: str) -> Any:
+    return if_installed(word, word)
+
+
+ALGORITHMS = ["random", "optuna", *map(needs, ("hyperopt", "bohb", "nevergrad"))]
+EACH = [*ALGORITHMS, *map(needs, ("bayesopt", "ax"))]
 SPACES: dict[str, Any] = {
     "uniform": {"space": "uniform", "lower": 1.0, "upper": 2.0},
     "quniform": {"space": "quniform", "lower": 0.5, "upper": 2.0, "q": 0.1},
@@ -27,6 +50,7 @@ SPACES: dict[str, Any] = {
     "qlograndint": {"space": "qlograndint", "lower": 8, "upper": 64, "q": 8},
     "choice": {"space": "choice", "categories": ["a", [8, 16], {"b": None}, None, True]},
 }
+NUMBERS = {name: space for name, space in SPACES.items() if name != "choice"}
 NORMAL: dict[str, Any] = {"randn": {"space": "randn", "mean": 5, "sd": 2}, "qrandn": {"space": "qrandn", "q": 0.5}}
 HOLDS = {
     "uniform": lambda x: isinstance(x, float) and 1 <= x <= 2,
@@ -54,7 +78,7 @@ def suggestions(found: Searcher, count: int) -> list[dict[str, Any]]:
     made = []
     for number in range(count):
         made.append(found.suggest(str(number)))
-        result = {"score": float(number % 3), "training_iteration": 1}
+        result = {"score": float(number % 3), "training_iteration": 1, "hyperband_info": {"budget": 1}}
         found.on_trial_result(str(number), result)
         found.on_trial_complete(str(number), result)
     return made
@@ -65,7 +89,9 @@ def suggestions(found: Searcher, count: int) -> list[dict[str, Any]]:
     [
         ("random", {**SPACES, **NORMAL}),
         ("optuna", SPACES),
-        pytest.param("hyperopt", {**SPACES, **NORMAL}, marks=NEEDS_HYPEROPT),
+        if_installed("hyperopt", "hyperopt", {**SPACES, **NORMAL}),
+        *(if_installed(word, word, SPACES) for word in ("bohb", "nevergrad")),
+        if_installed("bayesopt", "bayesopt", NUMBERS),
     ],
 )
 def test_suggested_values_are_in_their_spaces(algorithm: str, spaces: Any) -> None:
@@ -74,12 +100,13 @@ def test_suggested_values_are_in_their_spaces(algorithm: str, spaces: Any) -> No
     values = [decoded(config.parameters, one) for one in made]
     assert {name for one in values for name, value in one.items() if not HOLDS[name](value)} == set()
     assert len({one["loguniform"] for one in values}) == 30
-    assert len({str(one["choice"]) for one in values}) > 1
+    assert all(len({str(one[name]) for one in values}) > 1 for name in spaces)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EACH)
 def test_the_same_seed_and_history_give_the_same_suggestions(algorithm: str) -> None:
-    config = search(SPACES, algorithm)
+    """Whatever the generators of the process have drawn."""
+    config = search(NUMBERS if algorithm == "bayesopt" else SPACES, algorithm)
     first, again, other = (suggestions(searcher_of(config, "max", seed), 15) for seed in (42, 42, 43))
     assert first == again
     assert first != other
@@ -90,16 +117,24 @@ def test_the_same_seed_and_history_give_the_same_suggestions(algorithm: str) -> 
     [
         {"type": "random", "random_state": 7},
         {"type": "optuna", "seed": 7},
-        pytest.param({"type": "hyperopt", "random_state_seed": 7}, marks=NEEDS_HYPEROPT),
+        if_installed("hyperopt", {"type": "hyperopt", "random_state_seed": 7}),
+        if_installed("bohb", {"type": "bohb", "seed": 7}),
+        if_installed("bayesopt", {"type": "bayesopt", "random_state": 7}),
     ],
 )
 def test_the_seed_of_the_section_is_before_that_of_the_job(algorithm: Any) -> None:
-    config = search(SPACES, algorithm)
+    config = search(NUMBERS, algorithm)
     assert suggestions(searcher_of(config, "max", 1), 3) == suggestions(searcher_of(config, "max", 2), 3)
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["optuna", pytest.param({"type": "hyperopt", "n_initial_points": 5}, marks=NEEDS_HYPEROPT)]
+    "algorithm",
+    [
+        "optuna",
+        if_installed("hyperopt", {"type": "hyperopt", "n_initial_points": 5}),
+        if_installed("bohb", {"type": "bohb", "bohb_config": {"random_fraction": 0.1}}),
+        *map(needs, ("bayesopt", "nevergrad")),
+    ],
 )
 def test_an_algorithm_learns_from_the_scores(algorithm: Any) -> None:
     config = search({"trainer.x": SPACES["uniform"]}, algorithm)
@@ -108,10 +143,13 @@ def test_an_algorithm_learns_from_the_scores(algorithm: Any) -> None:
         found, values = searcher_of(config, mode, 42), []
         for number in range(30):
             value = found.suggest(str(number))["p0"]
-            found.on_trial_complete(str(number), {"score": value})
+            far = (value - {"min": 1.3, "max": 1.7}[mode]) ** 2
+            result = {"score": far if mode == "min" else -far, "training_iteration": 1, "hyperband_info": {"budget": 1}}
+            found.on_trial_result(str(number), result)
+            found.on_trial_complete(str(number), result)
             values.append(value)
         told.append(sum(values[15:]) / 15)
-    assert told[0] < 1.4 < 1.6 < told[1]
+    assert told[0] < 1.45 < 1.55 < told[1]
 
 
 def test_the_grid_is_passed_once_for_each_sample() -> None:
@@ -146,3 +184,42 @@ def test_the_points_of_the_user_come_first(algorithm: str) -> None:
     made = suggestions(searcher_of(config, "max", 42), 3)
     assert [decoded(config.parameters, one) for one in made[:2]] == points
     assert encoded(config.parameters, points[0]) == {"p0": 1.25, "p1": 1}
+
+
+NAMES = ("ax", "bayesopt", "bohb", "nevergrad")
+
+
+@pytest.mark.parametrize("algorithm", [needs(word) for word in NAMES])
+def test_a_point_that_lacks_values_and_a_space_with_one_value_are_completed(algorithm: str) -> None:
+    one = {"space": "quniform", "lower": 0.5, "upper": 0.5, "q": 0.5}
+    parameters = {"x": SPACES["loguniform"], "y": SPACES["randint"], "one": one}
+    config = search(parameters, {"type": algorithm, "points_to_evaluate": [{"x": 0.01}]})
+    values = [decoded(config.parameters, point) for point in suggestions(searcher_of(config, "min", 42), 4)]
+    assert values[0]["x"] == pytest.approx(0.01)
+    assert all(value["one"] == 0.5 and value["y"] in (1, 2, 3) for value in values)
+
+
+@pytest.mark.parametrize("algorithm", [needs(word) for word in NAMES])
+def test_failed_trials_do_not_end_the_suggestions(algorithm: str) -> None:
+    found = searcher_of(search({"x": SPACES["uniform"]}, algorithm), "max", 42)
+    for number in range(25):
+        assert isinstance(found.suggest(str(number)), dict)
+        found.on_trial_complete(str(number), error=True)
+
+
+@pytest.mark.parametrize("algorithm", [needs(word) for word in NAMES])
+def test_the_generators_of_the_process_stay_as_they_are(algorithm: str) -> None:
+    random.seed(1)
+    np.random.seed(1)
+    expected = random.random(), np.random.random()
+    random.seed(1)
+    np.random.seed(1)
+    suggestions(searcher_of(search({"x": SPACES["uniform"]}, algorithm), "max", 42), 3)
+    assert (random.random(), np.random.random()) == expected
+
+
+@pytest.mark.parametrize("utility", [if_installed("bayesopt", {"kappa": "much"})])
+def test_an_argument_that_a_package_refuses_is_a_mistake(utility: Any) -> None:
+    algorithm = {"type": "bayesopt", "utility_kwargs": utility}
+    with pytest.raises(Mistakes, match=r"search_alg: bayesopt does not start with .*: could not convert .* 'much'"):
+        searcher_of(search({"x": SPACES["uniform"]}, algorithm), "max", 42)

@@ -8,6 +8,9 @@ from typing import Any
 from ray import tune
 from ray.tune.stopper import Stopper
 
+METRIC = "score"
+"""The field of our results that the search algorithms and the schedulers compare."""
+
 
 class Unsaved:
     """An object that Tune saves with its settings. Nothing reads them: the state of a search is in its log."""

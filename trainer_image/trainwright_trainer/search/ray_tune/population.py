@@ -19,9 +19,8 @@ from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.search import population
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.population import Rules
-from trainwright_trainer.search.ray_tune.hooks import Unsaved
+from trainwright_trainer.search.ray_tune.hooks import METRIC, Unsaved
 from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
-from trainwright_trainer.search.ray_tune.searchers import METRIC
 from trainwright_trainer.search.trials import Origin, Trial, replaced
 
 SECONDS_BETWEEN_TRIES = 1.0

@@ -17,8 +17,7 @@ from ray.tune.search.searcher import Searcher
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.ray_tune.hooks import Unsaved
-from trainwright_trainer.search.ray_tune.searchers import METRIC
+from trainwright_trainer.search.ray_tune.hooks import METRIC, Unsaved
 from trainwright_trainer.search.trials import Trial, replaced
 
 LOST = "its process ended without a result, several times: it was killed, or the machine has too little memory"
@@ -99,6 +98,12 @@ class RecordedSearcher(Unsaved, Searcher):
             self._log.end(trial.id, "stopped" if found is None else "done")
         _tell_end(self._inner, self._log.trial(trial.id))
 
+    def on_pause(self, trial_id: str) -> None:
+        """Does nothing, as `on_unpause`: hb_bohb calls it. A search algorithm does not limit the trials that run."""
+
+    def on_unpause(self, trial_id: str) -> None:
+        """See `on_pause`."""
+
     def save(self, checkpoint_path: str) -> None:
         """Does nothing: the state is in the log."""
 
@@ -153,6 +158,10 @@ def _tell_end(inner: Searcher, trial: Trial) -> None:
 
 
 def _told(trial: Trial, number: int) -> dict[str, Any]:
-    """The result that the search algorithm is told: the same for a replay as for the first time."""
+    """The result that the search algorithm is told: the same for a replay as for the first time.
+
+    BOHB compares results of the same budget, which is the number of the round.
+    """
     score = trial.scores[number - 1]
-    return {METRIC: score.value, "training_iteration": number, "time_total_s": score.seconds}
+    position = {"training_iteration": number, "hyperband_info": {"budget": number}}
+    return {METRIC: score.value, "time_total_s": score.seconds, **position}

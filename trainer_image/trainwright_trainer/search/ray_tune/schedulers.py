@@ -12,6 +12,7 @@ from ray.tune.experiment import Trial
 from ray.tune.schedulers import (
     AsyncHyperBandScheduler,
     FIFOScheduler,
+    HyperBandForBOHB,
     HyperBandScheduler,
     MedianStoppingRule,
     TrialScheduler,
@@ -20,14 +21,14 @@ from ray.tune.schedulers import (
 from trainwright_api.config.hyperopt import scheduler as sections
 
 
-class Hyperband(HyperBandScheduler):
-    """Ray's hyperband, where a trial may end by itself, as by early stopping.
+class _EndingBrackets:
+    """Ray's hyperbands, where a trial may end by itself, as by early stopping.
 
     Ray does not look at a bracket again when its last running trial ends in this way after the first rung: the paused
     trials would wait for ever.
     """
 
-    def on_trial_remove(self, tune_controller: Any, trial: Trial) -> None:
+    def on_trial_remove(self: Any, tune_controller: Any, trial: Trial) -> None:
         bracket, _ = self._trial_info[trial]
         bracket.cleanup_trial(trial)
         if bracket.current_trials() and not bracket.is_being_processed:
@@ -37,15 +38,24 @@ class Hyperband(HyperBandScheduler):
         """Ray sets the mark, by which the stop of a trial does not begin it again, for ever, and not in each case."""
         bracket.is_being_processed = True
         try:
-            return super()._process_bracket(tune_controller, bracket)
+            return str(super()._process_bracket(tune_controller, bracket))  # type: ignore[misc]
         finally:
             bracket.is_being_processed = False
+
+
+class Hyperband(_EndingBrackets, HyperBandScheduler):
+    """Brackets are filled one after the other, and a trial waits until its bracket is full."""
+
+
+class HyperbandForBohb(_EndingBrackets, HyperBandForBOHB):
+    """The largest bracket is filled first, and a trial is paused before its bracket is full: BOHB learns from it."""
 
 
 _BUILT: Mapping[type, type[TrialScheduler]] = {
     sections.FIFOScheduler: FIFOScheduler,
     sections.AsyncHyperbandScheduler: AsyncHyperBandScheduler,
     sections.HyperbandScheduler: Hyperband,
+    sections.BOHBScheduler: HyperbandForBohb,
     sections.MedianStoppingScheduler: MedianStoppingRule,
 }
 _NOT_PASSED = ("type", "metric", "mode")

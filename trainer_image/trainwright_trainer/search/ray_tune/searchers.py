@@ -12,9 +12,12 @@ from ray.tune.search.searcher import Searcher
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.config.hyperopt.parameter import GridSearchParameter
 from trainwright_api.config.hyperopt.search import BasicVariantSearch, HyperoptSearch, OptunaSearch
+from trainwright_trainer.search.ray_tune.hooks import METRIC
+from trainwright_trainer.search.ray_tune.seeded import plain, seeded
 from trainwright_trainer.search.ray_tune.spaces import Parameters, domains, encoded, keys
 
-METRIC = "score"
+_SEEDS = ("seed", "random_state", "random_state_seed")
+"""The names of a section's own seed."""
 
 
 def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
@@ -22,13 +25,14 @@ def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
     section: Any = search.search_alg
     parameters: Any = search.parameters
     points = [encoded(parameters, point) for point in section.points_to_evaluate or ()]
+    own = next((found for name in _SEEDS if (found := getattr(section, name, None)) is not None), seed)
     if isinstance(section, OptunaSearch):
-        return _optuna(parameters, points, mode, seed if section.seed is None else section.seed)
+        return _optuna(parameters, points, mode, own)
     if isinstance(section, HyperoptSearch):
-        return _hyperopt(parameters, points, mode, section, seed)
-    assert isinstance(section, BasicVariantSearch)
-    own = seed if section.random_state is None else section.random_state
-    return GridAndRandom(parameters, points, own, constant=section.constant_grid_search)
+        return _hyperopt(parameters, points, mode, section, own)
+    if isinstance(section, BasicVariantSearch):
+        return GridAndRandom(parameters, points, own, constant=section.constant_grid_search)
+    return seeded(section.type, parameters, points, mode, section, own)
 
 
 def _optuna(parameters: Parameters, points: list[dict[str, Any]], mode: str, seed: int) -> Searcher:
@@ -36,7 +40,7 @@ def _optuna(parameters: Parameters, points: list[dict[str, Any]], mode: str, see
     from ray.tune.search.optuna import OptunaSearch as Optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space = Optuna.convert_search_space(domains(parameters, steps_of_logs=False))
+    space = Optuna.convert_search_space(domains(parameters, steps="no logs"))
     # numpy takes seeds of 32 bits
     return Optuna(space, METRIC, mode, points_to_evaluate=points, seed=seed % 2**32)
 
@@ -47,12 +51,12 @@ def _hyperopt(
     from ray.tune.search.hyperopt import HyperOptSearch
 
     return HyperOptSearch(
-        HyperOptSearch.convert_search_space(domains(parameters, steps_of_logs=False)),
+        HyperOptSearch.convert_search_space(domains(parameters, steps="no logs")),
         METRIC,
         mode,
         points_to_evaluate=points or None,
         n_initial_points=section.n_initial_points,
-        random_state_seed=(seed if section.random_state_seed is None else section.random_state_seed) % 2**32,
+        random_state_seed=seed % 2**32,
         gamma=section.gamma,
     )
 
@@ -78,7 +82,7 @@ class GridAndRandom(Searcher):
         number, size = self._suggested, math.prod(self._grid.values())
         self._suggested += 1
         draws = np.random.default_rng([self._seed, number // size if self._constant else number])
-        drawn = {key: _plain(domain.sample(random_state=draws)) for key, domain in self._domains.items()}
+        drawn = {key: plain(domain.sample(random_state=draws)) for key, domain in self._domains.items()}
         point = self._points[number] if number < len(self._points) else {}
         return {**self._cell(number % size), **drawn, **point}
 
@@ -91,8 +95,3 @@ class GridAndRandom(Searcher):
         for key, length in reversed(self._grid.items()):
             number, cell[key] = divmod(number, length)
         return cell
-
-
-def _plain(value: Any) -> Any:
-    """A number of numpy as a number of Python."""
-    return value.item() if hasattr(value, "item") else value

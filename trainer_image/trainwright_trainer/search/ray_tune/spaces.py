@@ -7,7 +7,7 @@ parameters are called p0, p1, … there, because a path in a name has a meaning 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from ray import tune
 from ray.tune.search.sample import Domain
@@ -32,17 +32,23 @@ _DOMAINS: Mapping[str, Callable[[Any], Domain]] = {
 }
 
 
-# For search algorithms that take no steps of a logarithm. `decoded` rounds their values.
-_WITHOUT_STEPS: Mapping[str, Callable[[Any], Domain]] = {
+# For search algorithms that take no steps, or none of a logarithm. `decoded` rounds their values.
+_WITHOUT_STEPS_OF_LOGS: Mapping[str, Callable[[Any], Domain]] = {
     **_DOMAINS,
     "qloguniform": lambda p: tune.loguniform(p.lower, p.upper),
     "qlograndint": lambda p: tune.lograndint(p.lower, p.upper + 1),
 }
+_WITHOUT_STEPS: Mapping[str, Callable[[Any], Domain]] = {
+    **_WITHOUT_STEPS_OF_LOGS,
+    "quniform": lambda p: tune.uniform(p.lower, p.upper),
+    "qrandint": lambda p: tune.randint(p.lower, p.upper + 1),
+}
+_BY_STEPS = {"all": _DOMAINS, "no logs": _WITHOUT_STEPS_OF_LOGS, "none": _WITHOUT_STEPS}
 
 
-def domains(parameters: Parameters, *, steps_of_logs: bool = True) -> dict[str, Domain]:
-    """The domain of each parameter that is drawn, by its key. A grid is not drawn."""
-    made = _DOMAINS if steps_of_logs else _WITHOUT_STEPS
+def domains(parameters: Parameters, *, steps: Literal["all", "no logs", "none"] = "all") -> dict[str, Domain]:
+    """The domain of each parameter that is drawn, by its key. A grid is not drawn. `steps`: those that it keeps."""
+    made = _BY_STEPS[steps]
     keyed = {key: parameters[name] for key, name in keys(parameters).items()}
     return {
         key: made[type(parameter).model_fields["space"].default](parameter)

@@ -24,10 +24,9 @@ from trainwright_trainer.errors import Outcome
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.ray_tune.channel import EVERY_SECONDS, listening, opened
-from trainwright_trainer.search.ray_tune.hooks import Closing, Recoveries
+from trainwright_trainer.search.ray_tune.hooks import METRIC, Closing, Recoveries
 from trainwright_trainer.search.ray_tune.methods import methods_of
 from trainwright_trainer.search.ray_tune.room import cpus_and_gpus, resources
-from trainwright_trainer.search.ray_tune.searchers import METRIC
 from trainwright_trainer.search.ray_tune.trainable import Process, trainable
 from trainwright_trainer.search.trial_run import TrialSetting, TrialStop, train
 from trainwright_trainer.search.trials import Trial
