@@ -61,6 +61,18 @@ def test_an_id_with_several_rows_is_a_group(column, monkeypatch, block):
     assert (shop.type, shop.reason) == ("category", "an id with 5 values")
 
 
+@pytest.mark.parametrize("form", ["{:,.2f}", "${:.2f}", "{:.1f} €", "{:.2f}%", "{:.1f}"])
+def test_numbers_with_signs_are_left_out_with_a_hint(column, form):
+    texts = [form.format(1000 + 10 * abs(one)) for one in FLOATS]
+    if form == "{:.1f}":  # decimal commas that the file does not show
+        texts = [text.replace(".", ",") for text in texts]
+    found = input_choice(column(texts))
+    assert (found.type, found.reason.partition(" (")[0]) == (None, "numbers with signs or separators")
+    assert max(texts, key=len)[:3] in found.reason
+    assert target_choice(column(texts)).reason == f"it has {found.reason}"
+    assert input_choice(column(repeated("5%", "10%", "20%"))).type == "category"
+
+
 def test_the_reason_is_one_line(column):
     assert input_choice(column([1] * ROWS)).reason == "one value"
     assert input_choice(column(range(ROWS))).reason == "a different value in every row: an id"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,9 @@ from trainwright_trainer.features.times import read_times
 _SAMPLE = 200
 """Values of a block that are looked at one by one: as dates, and for their words."""
 _MOST_WORDS = 20
+_NUMBER_WITH_SIGNS = re.compile(
+    r"[+-]?[$€£¥]?\s?[+-]?(?:\d{1,3}(?:[.,' ]\d{3})+|\d+)(?:[.,]\d+)?\s?[$€£¥%]?",
+)
 NUMBERS = ("whole numbers", "numbers")
 
 
@@ -41,6 +45,8 @@ class ColumnBlock:
     """The sampled dates, in the order of their rows."""
     words: tuple[int, int, int] = (0, 0, 0)
     """Of the sampled distinct texts: their number, their words, and the most words of one."""
+    with_signs: tuple[str, ...] = ()
+    """Of the sampled distinct texts: the numbers that may have separators, or the sign of a currency or of percent."""
     sizes: frozenset[int] = frozenset()
     """The sizes of lists."""
     element: str = ""
@@ -100,6 +106,7 @@ def _of_text(values: pa.Array) -> ColumnBlock:
     zeros = pc.fill_null(pc.match_substring_regex(texts, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
     sample = _sample(given.drop_null())
     seconds = _seconds(sample) if bad_rows else np.zeros(0, np.int64)
+    some = texts[:_SAMPLE].to_pylist()
     return ColumnBlock(
         kind="text",
         rows=len(values),
@@ -112,7 +119,8 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         leading_zeros=int(counts[zeros].sum()),
         dates=(len(sample), len(seconds)),
         seconds=seconds,
-        words=_words(texts[:_SAMPLE].to_pylist()),
+        words=_words(some),
+        with_signs=tuple(text for text in some if _NUMBER_WITH_SIGNS.fullmatch(text)),
     )
 
 

@@ -49,7 +49,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "one value" if not column.missing else "one value, or none")
     if column.kinds == {"true and false"} and not column.missing:
         return TypeChoice("binary", "true and false")
-    if found := _id(column):
+    if found := _with_signs(column) or _id(column):
         return found
     if distinct == 2 and not column.missing:
         return TypeChoice("binary", "two values")
@@ -78,6 +78,8 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
                 "category", f"{distinct} whole numbers, read as classes; type: number predicts a quantity"
             )
         return TypeChoice("number", "numbers")
+    if signs := _with_signs(column):
+        return TypeChoice(None, f"it has {signs.reason}")
     if distinct > MOST_VALUES:
         return TypeChoice(None, f"it has about {distinct:,} different values, too many for classes")
     return TypeChoice("category", f"{distinct:,} classes")
@@ -91,6 +93,15 @@ def _nested(column: ColumnProfile) -> TypeChoice:
     if column.element in ("numbers", "whole numbers") and len(column.sizes) == 1:
         return TypeChoice("vector", f"lists of {next(iter(column.sizes))} numbers")
     return TypeChoice(None, "lists of several sizes")
+
+
+def _with_signs(column: ColumnProfile) -> TypeChoice | None:
+    """The choice for a column of numbers that cannot be read as numbers. Few of them are classes."""
+    if not column.has_signs or column.distinct.number <= _FEWEST_OF_ID:
+        return None
+    return TypeChoice(
+        None, f"numbers with signs or separators ({column.sign_example!r}): write them without, as in 1234.5"
+    )
 
 
 def _id(column: ColumnProfile) -> TypeChoice | None:

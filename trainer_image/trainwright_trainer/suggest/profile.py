@@ -48,6 +48,8 @@ class ColumnProfile:
     texts: int = 0
     words: int = 0
     most_words: int = 0
+    with_signs: int = 0
+    sign_example: str = ""
     sizes: set[int] = field(default_factory=set)
     element: str = ""
     relation: Relation = field(default_factory=Relation)
@@ -67,6 +69,8 @@ class ColumnProfile:
         self._add_dates(block.seconds.tolist())
         texts, words, most = block.words
         self.texts, self.words, self.most_words = self.texts + texts, self.words + words, max(self.most_words, most)
+        self.with_signs += len(block.with_signs)
+        self.sign_example = self.sign_example or max(block.with_signs, key=len, default="")
         self.sizes |= block.sizes
         self.element = block.element or self.element
         if relation is not None:
@@ -93,6 +97,11 @@ class ColumnProfile:
         if "text" in self.kinds:
             return self.given > 0 and self.bad_rows <= 0.05 * self.given and len(self.bad) <= MOST_BAD
         return bool(self.kinds) and self.kinds <= {"whole numbers", "numbers"}
+
+    @property
+    def has_signs(self) -> bool:
+        """True if nearly all texts are numbers, but only without their signs and separators."""
+        return not self.is_number and self.texts > 0 and self.with_signs >= 0.95 * self.texts
 
     @property
     def is_date(self) -> bool:
