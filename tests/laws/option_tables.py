@@ -83,7 +83,7 @@ NONE_TO_SEE: Mapping[str, str] = {
 REFUSED_AS_WRONG: Mapping[str, str] = {
     "dataset=None": "name the data",
     "datasetOptions.delimiter": "has one column",
-    "datasetOptions.decimal=.": "is text from row",
+    "datasetOptions.decimal=.": "has a number with a comma in row",
     "datasetOptions.header": "is not in rows.csv",
     "task=evaluate": "needs a trained model",
     "task=predict": "needs a trained model",

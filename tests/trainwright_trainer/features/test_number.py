@@ -176,6 +176,13 @@ def test_text_is_named_with_its_row(run):
     )
 
 
+def test_a_decimal_comma_has_its_remedy(run):
+    with pytest.raises(Mistakes) as mistakes:
+        run("number", ["1", "2,5", "x"])
+    assert "column 'x' has a number with a comma in row 2 ('2,5')" in str(mistakes.value)
+    assert 'datasetOptions: {decimal: ","}' in str(mistakes.value)
+
+
 def test_with_drop_row_text_is_missing(run):
     found = run("number", ["1", "b", "3", None, "inf"], normalization=None, missing_value_strategy="drop_row")
     assert found.values == [1.0, None, 3.0, None, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,11 @@ Floats = npt.NDArray[np.float64]
 _TEXT = (
     "is text from row {row} on ({value}), the feature is a number. "
     "Use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+)
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_COMMA_TEXT = (
+    "has a number with a comma in row {row} ({value}). If the comma stands before decimals, read the CSV file with "
+    'datasetOptions: {{decimal: ","}}; if it separates thousands, write none. (Row 1 is the first row of data.)'
 )
 _INFINITE = "is infinite from row {row} on ({value}). Mend it, or use missing_value_strategy drop_row."
 _LOG = "holds {value} in row {row}, and log1p needs values above -1. Use another normalization."
@@ -48,7 +54,9 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
             continue
         if feature.strategy != "drop_row":
             row = int(np.argmax(bad))
-            raise BadValueError(first_row + row, values[row].as_py(), message)
+            value = values[row].as_py()
+            has_comma = isinstance(value, str) and _COMMA.fullmatch(value)
+            raise BadValueError(first_row + row, value, _COMMA_TEXT if has_comma else message)
         unreadable += int(np.count_nonzero(bad))
     if infinite is not None:
         numbers = pc.if_else(pa.array(infinite), None, numbers)
