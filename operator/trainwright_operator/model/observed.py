@@ -24,7 +24,7 @@ ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
 
 @dataclass(frozen=True)
 class Job:
-    """A TrainingJob. Of a finished job only the fields needed to clean up are kept."""
+    """A TrainingJob. A finished job has only the fields that the clean-up needs."""
 
     namespace: str
     name: str
@@ -216,7 +216,7 @@ class Snapshot:
     others_crowded: bool = False
     """True if another job of the namespace waits for the maximum of the policy."""
     in_use: Mapping[str, Amounts] | None = None
-    """By node: what the pods on it request that are none of this job's."""
+    """The requests of the pods of other jobs and programs, by node."""
     missing_kinds: frozenset[str] = frozenset()
     """The kinds of children that the API server does not know."""
     queued: Mapping[str, str] = field(default_factory=dict)

@@ -176,11 +176,7 @@ class Training:
     def run(self, model: Model, parts: Mapping[str, Loader]) -> Result:
         context = self.context
         if self.is_rank_zero:
-            shared_files.write_job(self.attempt, self.job.written())
-        if self.is_rank_zero and self.job.recipe is not None:
-            self.console.log(self.job.recipe.line)
-        if self.is_rank_zero and self.job.taken and self.attempt.start_from is None:
-            self.console.log(f"resumeFrom: {self.job.taken}")
+            self._write_job()
         resolved = resolved_once(context, model, parts["train"], self.ranks, self.console.log)
         parts = with_windows(parts, resolved.window_rows)
         with computing_with(resolved.threads), closing(self._relay()) as relay:
@@ -198,6 +194,14 @@ class Training:
         if self.is_rank_zero:
             self.console.log(*context.data.finish())
         return artifacts.result_of(context, fitted, end)
+
+    def _write_job(self) -> None:
+        """Write job.yaml, and log what the file does not say: the recipe, and the weights to begin with."""
+        shared_files.write_job(self.attempt, self.job.written())
+        if self.job.recipe is not None:
+            self.console.log(self.job.recipe.line)
+        if self.job.taken and self.attempt.start_from is None:
+            self.console.log(f"resumeFrom: {self.job.taken}")
 
     def _relay(self) -> Relay:
         """The listeners of this rank."""
