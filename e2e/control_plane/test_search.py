@@ -25,7 +25,18 @@ SEARCH: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", ["success", "a lost head, then success", "suspended and resumed"])
+NAMES = (
+    "success",
+    "two crashes, then success",
+    "a lost head, then success",
+    "a preemption, then success",
+    "suspended and resumed",
+    "suspended without an answer",
+    "the deadline",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_search_ends_as_a_training_does(cluster: Cluster, name: str) -> None:
     lifecycle = LIFECYCLES[name]
     seen: list[Any] = []
@@ -38,7 +49,7 @@ def test_a_search_ends_as_a_training_does(cluster: Cluster, name: str) -> None:
         await lifecycle.scenario(user)
         await user.sees("three workers", lambda job: job["status"]["resolved"]["workers"] == 3)
 
-    search = replace(lifecycle, spec=SEARCH, scenario=scenario)
+    search = replace(lifecycle, spec={**lifecycle.spec, **SEARCH}, scenario=scenario)
     result = asyncio.run(run_lifecycle(cluster.kubeconfig, search, "ray"))
     assert (result.violations, result.orphans) == ([], [])
     (group,) = seen[0]["spec"]["rayClusterSpec"]["workerGroupSpecs"]

@@ -1,4 +1,4 @@
-"""After SIGKILL of its process, a search goes on: the same trials, scores and weights as without the kill."""
+"""After SIGKILL or SIGTERM, a search goes on: the same trials, scores and weights as without the signal."""
 
 from __future__ import annotations
 
@@ -46,16 +46,18 @@ def trials(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted((folder / "search" / "trials").glob("*.json"))]
 
 
-def killed_in_a_trial(workplace: Any, output: str, after: int, *more: str) -> str:
-    """SIGKILL when `after` trials have ended and the next one has a checkpoint. Returns its name."""
+def killed_in_a_trial(
+    workplace: Any, output: str, after: int, *more: str, by: signal.Signals = signal.SIGKILL, code: int = -9
+) -> str:
+    """A signal when `after` trials have ended and the next one has a checkpoint. Returns its name."""
     child, folder = start(workplace, output, *more), workplace.folder / output
     name = f"{after + 1:04d}"
     until = time.monotonic() + LONGEST
     while not list((folder / "trials" / name / "checkpoints").glob("*/manifest.json")):
         assert child.poll() is None, (workplace.folder / f"{output}.log").read_text()
         assert time.monotonic() < until
-    child.send_signal(signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL
+    child.send_signal(by)
+    assert child.wait() == code
     return name
 
 
@@ -82,6 +84,23 @@ def search(workplace: Any) -> Any:
         return workplace
 
     return new
+
+
+@pytest.mark.slow
+def test_a_search_that_is_suspended_goes_on_as_if_it_was_not(search: Any) -> None:
+    """SIGTERM, as a pod gets it: the trial in its middle writes a checkpoint, and the process asks to go on."""
+    job = search("asha", 3)
+    finished(job, "whole")
+    whole, stopped = job.folder / "whole", job.folder / "stopped"
+    name = killed_in_a_trial(job, "stopped", 1, by=signal.SIGTERM, code=75)
+    first, second = trials(stopped)
+    assert (first["end"] is None, second["end"], second["id"]) == (False, None, name)
+    command = "Go on with: trainwright hyperopt job.yaml --output stopped --resume"
+    assert command in (job.folder / "stopped.log").read_text()
+    finished(job, "stopped", "--resume")
+    assert scores(stopped) == scores(whole)
+    assert trials(stopped)[0] == first
+    assert json.loads((stopped / "hyperopt.json").read_text()) == json.loads((whole / "hyperopt.json").read_text())
 
 
 PERTURBED = {"trainer.learning_rate": SEARCH["parameters"]["trainer.learning_rate"]}

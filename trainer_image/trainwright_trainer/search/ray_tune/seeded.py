@@ -21,7 +21,6 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.search.ray_tune.hooks import METRIC
 from trainwright_trainer.search.ray_tune.spaces import Parameters, domains, keys
 
-_LOGGERS = ("ax", "hpbandster", "ray.tune.search")
 Values = dict[str, Any]
 
 
@@ -85,8 +84,8 @@ def plain(value: Any) -> Any:
 @contextmanager
 def generators(seed: int, number: int) -> Iterator[None]:
     """The generators of Python, numpy and torch with the seed of a suggestion. The packages print and warn nothing."""
-    for name in _LOGGERS:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)  # a package may set the levels of its own loggers when it is imported
     of_python, of_numpy = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -99,6 +98,7 @@ def generators(seed: int, number: int) -> Iterator[None]:
         finally:
             random.setstate(of_python)
             np.random.set_state(of_numpy)
+            logging.disable(level)
 
 
 def _ax(spaces: Values, points: list[Values], mode: str, section: Any, seed: int) -> Searcher:  # noqa: ARG001
