@@ -43,16 +43,22 @@ def search_problems(
     yield from _metric(plain, search)
     yield from _methods(search)
     known = [name for name in sections if name not in _NO_PARAMETERS]
+    own = set(problems_of(plain))
+
+    def of_values(tried: Config) -> Iterable[Problem]:
+        """The problems that the values bring: those of the job itself are reported once, without a parameter."""
+        return [problem for problem in problems_of(tried) if problem not in own]
+
     for name, parameter in search.parameters.items():
         at = f"{_AT}.parameters.{name}"
         mistakes = list(_name(plain, name, known))
-        yield from mistakes or _values(plain, search, name, parameter, problems_of, at)
+        yield from mistakes or _values(plain, search, name, parameter, of_values, at)
     if isinstance(pbt := search.executor.scheduler, PopulationBasedScheduler):
         yield from population_problems(plain, search, pbt)
         for name, parameter in (pbt.hyperparam_mutations or {}).items():
             if name in search.parameters:
                 at = f"{_AT}.executor.scheduler.hyperparam_mutations.{name}"
-                yield from _values(plain, search, name, parameter, problems_of, at)
+                yield from _values(plain, search, name, parameter, of_values, at)
 
 
 def _metric(config: Config, search: HyperoptConfig) -> Iterator[Problem]:

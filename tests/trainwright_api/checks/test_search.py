@@ -151,6 +151,13 @@ def test_each_wrong_field_is_one_line(name: str) -> None:
     assert found[0].startswith(start)
 
 
+def test_a_mistake_of_the_job_itself_is_not_repeated_by_each_parameter() -> None:
+    parameters = {"trainer.batch_size": choice(8, 16), "combiner.type": choice("concat", "tabnett")}
+    first, second = lines(parameters, config={"trainer": {"batch_size": 8, "learning_rate": "auto"}})
+    assert first.startswith("parameters.combiner.type: the value tabnett: ")
+    assert second.startswith("config.trainer.learning_rate: not built yet: auto")
+
+
 def test_a_feature_with_the_name_of_a_section_is_refused() -> None:
     features = [*INPUTS, {"name": "trainer", "type": "number"}]
     found = lines({"trainer.epochs": choice(1)}, config={"input_features": features})
