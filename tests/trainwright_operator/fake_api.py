@@ -8,7 +8,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from trainwright_operator.kube.client import ApiError, Page, Unreachable
+from trainwright_operator.kube.client import ApiError, Client, Page, Unreachable
 from trainwright_operator.kube.resources import Resource
 
 Key = tuple[str, str | None, str]
@@ -47,13 +47,7 @@ class FakeApi:
         await self._asked("get", resource, name)
         return copy.deepcopy(self._found(resource, namespace, name))
 
-    async def find(self, resource: Resource, namespace: str | None, name: str) -> dict[str, Any] | None:
-        try:
-            return await self.get(resource, namespace, name)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+    find = Client.find
 
     async def create(self, resource: Resource, namespace: str | None, body: Mapping[str, Any]) -> dict[str, Any]:
         name = body["metadata"]["name"]

@@ -34,17 +34,21 @@ _PACKAGES = {
 
 def check_package(config: HyperoptConfig) -> None:
     """Raise `Mistakes` if the package of the search algorithm is missing."""
-    module, asked = _PACKAGES.get(config.search_alg.type, ("", ""))
-    if module and not _is_there(module):
-        name = module.partition(".")[0]
+    module = missing_module(config.search_alg.type)
+    if module is not None:
+        name, asked = module.partition(".")[0], _PACKAGES[config.search_alg.type][1]
         raise Mistakes.one("config.hyperopt.search_alg.type", f"{name} is not installed here: pip install {asked}")
 
 
-def _is_there(module: str) -> bool:
+def missing_module(word: str) -> str | None:
+    """The module that the search algorithm needs, if it is not installed."""
+    if word not in _PACKAGES:
+        return None
+    module = _PACKAGES[word][0]
     try:
-        return find_spec(module) is not None
+        return None if find_spec(module) is not None else module
     except ModuleNotFoundError:  # its package
-        return False
+        return module
 
 
 def plan_of(name: str, config: HyperoptConfig, concurrent: int) -> SearchPlan:

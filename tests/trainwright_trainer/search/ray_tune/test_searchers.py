@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,21 +14,13 @@ from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.search.ray_tune.searchers import searcher_of
 from trainwright_trainer.search.ray_tune.spaces import decoded, encoded
-
-MODULES = {
-    "hyperopt": "hyperopt",
-    "ax": "ax",
-    "bayesopt": "bayes_opt.acquisition",
-    "bohb": "hpbandster",
-    "nevergrad": "nevergrad",
-}
+from trainwright_trainer.search.setting import missing_module
 
 
 def if_installed(word: str, *values: Any) -> Any:
     """The values of a test of a search algorithm, which is skipped where its package is missing."""
-    parent, _, part = MODULES[word].partition(".")
-    is_missing = find_spec(parent) is None or (part != "" and find_spec(MODULES[word]) is None)
-    return pytest.param(*values, marks=pytest.mark.skipif(is_missing, reason=f"{MODULES[word]} is not installed"))
+    module = missing_module(word)
+    return pytest.param(*values, marks=pytest.mark.skipif(module is not None, reason=f"{module} is not installed"))
 
 
 def needs(word: str) -> Any:

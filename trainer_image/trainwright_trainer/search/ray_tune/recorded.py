@@ -2,7 +2,7 @@
 
 A search that continues first tells the search algorithm all logged events in their order. The trials of the log are
 then the first that Tune gets: each reports its known rounds again, which rebuilds the rungs of the scheduler, and
-only those without an end train. Events that the log has already are not told twice.
+only those without an end train. Events that the log has already are not reported twice.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class RecordedSearcher(Unsaved, Searcher):
             return
         plain = {key: result[key] for key in _MEASURED}
         self._log.add_score(name, round_=result["round"], value=result[METRIC], **plain)
-        self._inner.on_trial_result(name, _told(self._log.trial(name), len(self._log.trial(name).scores)))
+        self._inner.on_trial_result(name, _result_of(self._log.trial(name), len(self._log.trial(name).scores)))
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Without an end of its process, the scheduler has stopped the trial. A search that closes ends no trial.
@@ -127,7 +127,7 @@ def _replay(inner: Searcher, log: SearchLog) -> None:
         elif number == _END:
             _tell_end(inner, trial)
         else:
-            inner.on_trial_result(trial.id, _told(trial, number))
+            inner.on_trial_result(trial.id, _result_of(trial, number))
 
 
 def _events(log: SearchLog) -> Iterator[tuple[int, Trial, int]]:
@@ -154,11 +154,11 @@ def _tell_end(inner: Searcher, trial: Trial) -> None:
     if not trial.scores or trial.state == "failed":
         inner.on_trial_complete(trial.id, error=True)
     else:
-        inner.on_trial_complete(trial.id, _told(trial, len(trial.scores)))
+        inner.on_trial_complete(trial.id, _result_of(trial, len(trial.scores)))
 
 
-def _told(trial: Trial, number: int) -> dict[str, Any]:
-    """The result that the search algorithm is told: the same for a replay as for the first time.
+def _result_of(trial: Trial, number: int) -> dict[str, Any]:
+    """The result that the search algorithm gets: the same for a replay as for the first time.
 
     BOHB compares results of the same budget, which is the number of the round.
     """

@@ -1,4 +1,4 @@
-"""The search algorithms. Each suggests values as a function of its seed and of what it is told, in order."""
+"""The search algorithms. Each suggests values as a function of its seed and of the results before, in order."""
 
 from __future__ import annotations
 
