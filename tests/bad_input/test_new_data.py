@@ -58,3 +58,12 @@ def test_a_label_that_training_had_not(trained):
 def test_a_place_that_cannot_be_written(trained):
     message = trained.refused("predict", "job.yaml", "--model", "out", "--output", "data.csv/p.csv", code=3)
     assert message.startswith("data.csv/p.csv")
+
+
+def test_rows_that_no_row_around_fills(workplace):
+    fill = {"preprocessing": {"missing_value_strategy": "ffill"}}
+    job = workplace.job(lambda job: job["config"]["input_features"][0].update(fill))
+    workplace.done("train", job, "--output", "out")
+    workplace.data("size,open,kind", ",yes,a", ",no,b", name="new.csv")
+    out = workplace.done("predict", "--model", "out", "--dataset", "new.csv", "--output", "p.csv").out
+    assert "new.csv: column 'size': rows left out because no row around has a value: 2\n" in out

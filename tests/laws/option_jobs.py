@@ -28,6 +28,8 @@ def base_job(path: str) -> Job:
     }
     if path.endswith(".tied"):
         job["config"]["input_features"].append({"name": f"{INPUTS[inputs[0]]}2", "type": inputs[0]})
+    if path.endswith(".bucketing_field"):
+        job["config"]["input_features"].append({"name": "note", "type": "text"})
     if path.endswith((".dependencies", ".validation_field")):
         job["config"]["output_features"].append({"name": "other", "type": "number", "column": "delay2"})
     if ".reduce_dependencies" in path:

@@ -30,10 +30,9 @@ from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.encoded_rows import encoded_rows
-from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.load import loaders
+from trainwright_trainer.loader.load import epoch_order_of, loaders
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.batch_size_finder import candidates, fastest_batch_size
 from trainwright_trainer.loop.calibration import calibrate
@@ -116,7 +115,7 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
     data = prepare(config, job.dataset, seed=seed, cache_dir=job.cache_dir, options=job.spec.dataset_options)
     data.finish()
     layout = layout_of(config, data.statistics)
-    order = EpochOrder(seed, config.trainer.should_shuffle, window_of(job, config, data))
+    order = epoch_order_of(config, layout, seed, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order)
     model = Model(config, data.statistics, layout, seed)
     listener = RecordingListener()

@@ -297,7 +297,7 @@ VALUES: Mapping[str, list[Any]] = {
     "config.trainer.eval_batch_size": [10],
     "config.trainer.validation_field": ["other", "combined"],
     "config.trainer.validation_metric": ["loss", "accuracy", "precision", "specificity"],
-    "config.trainer.bucketing_field": ["kind"],
+    "config.trainer.bucketing_field": ["note"],
     "config.trainer.layers_to_freeze_regex": ["^combiner"],
     "config.trainer.increase_batch_size_eval_metric": ["accuracy"],
     "config.trainer.learning_rate_scheduler.reduce_eval_metric": ["accuracy", "roc_auc", "recall"],

@@ -34,7 +34,7 @@ from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.load import decoding
+from trainwright_trainer.loader.load import decoding, epoch_order_of
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.windowed import Windowed
 from trainwright_trainer.loop import trainer as loop
@@ -187,7 +187,7 @@ def trained(
     parts["train"] = replace(parts["train"], rows=parts["train"].rows // case.copies)
     if case.bad_row is not None:
         parts["train"].floats[case.bad_row, 0] = math.inf
-    order = EpochOrder(7, config.trainer.should_shuffle, case.window_rows)
+    order = epoch_order_of(config, layout, 7, case.window_rows)
     loaders = {name: _loader(case, held, order, ranks.device) for name, held in parts.items()}
     kept, recorder = _Kept(), _Recorder()
     batches = batching(config.trainer, case.workers, norm_batches(model))

@@ -295,6 +295,13 @@ def test_a_reduction_that_is_trained_is_refused(home: Path, tmp_path: Path) -> N
         train(cached(home, reduce_output="attention"), output=tmp_path / "out", quiet=True)
 
 
+def test_cached_vectors_have_no_lengths_to_group_rows_by(home: Path, tmp_path: Path) -> None:
+    given = cached(home)
+    given["config"]["trainer"]["bucketing_field"] = "review"
+    with pytest.raises(Mistakes, match="bucketing_field: 'review' has cached embeddings, which have one length"):
+        train(given, output=tmp_path / "out", quiet=True)
+
+
 def test_the_encoder_of_another_runs_model_has_priority(copied: Path, tmp_path: Path) -> None:
     source = job(copied, trainable=True)
     train(source, output=tmp_path / "source", quiet=True)

@@ -170,6 +170,19 @@ def test_a_mistake_is_one_line(encoder: dict[str, Any], line: str, home: Path, t
     assert "\n" not in str(mistakes.value)
 
 
+def test_rows_without_a_token_are_counted_and_truncated_ones_too(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_parquet(home / "rows.parquet")
+    frame.loc[:4, "review"] = ["", "  ", None, "good " * 99, "bad"]
+    empty = int((frame["review"].str.strip() == "").sum())
+    frame.to_parquet(tmp_path / "rows.parquet")
+    train({**job(home), "dataset": str(tmp_path / "rows.parquet")}, output=tmp_path / "out")
+    lines = capsys.readouterr().out
+    assert f"column 'review': rows without a token: {empty}\n" in lines
+    assert "column 'review': rows of more than 16 tokens, whose other tokens are left out: 1\n" in lines
+
+
 def test_a_model_without_pooling_has_no_pooled_output(home: Path, tmp_path: Path) -> None:
     with pytest.raises(Mistakes, match="reduce_output: cls_pooled: a distilbert has no pooled output"):
         train(job(home, "distilbert", reduce_output="cls_pooled"), output=tmp_path / "out", quiet=True)

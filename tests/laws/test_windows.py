@@ -48,6 +48,19 @@ def test_a_run_goes_on_to_the_bit_and_on_another_number_of_workers() -> None:
     assert alone.losses == pytest.approx(whole.losses[-len(alone.losses) :], rel=1e-8)
 
 
+@pytest.mark.parametrize("window_rows", [None, 90])
+def test_batches_of_similar_lengths_have_one_curve_and_a_run_goes_on_to_the_bit(window_rows: int | None) -> None:
+    tags = {"type": "sequence", "encoder": {"type": "embed", "embedding_size": 3}}
+    trainer = {**FIXED, "bucketing_field": "tags", "steps_per_checkpoint": 5}
+    case = Case(trainer, tags=tags, window_rows=window_rows, stop_at=23)
+    alone = trained(replace(case, stop_at=None))
+    whole, resumed, _ = on_ranks(2, interrupted, case)[0]
+    assert whole.losses == pytest.approx(alone.losses, rel=1e-9, abs=1e-9)
+    assert resumed.losses == whole.losses[-len(resumed.losses) :]
+    plain = trained(replace(case, trainer=FIXED, stop_at=None))
+    assert plain.losses != pytest.approx(alone.losses, rel=1e-3)
+
+
 def job(folder: Path, **loader: Any) -> dict[str, Any]:
     return {
         "dataset": str(folder / "rows.parquet"),

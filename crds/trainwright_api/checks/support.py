@@ -142,7 +142,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "BOHBSearch": ("space",),
     "NevergradSearch": ("optimizer_kwargs", "space"),
     "TrainerConfig": (
-        "bucketing_field",
         "enable_profiling",
         "profiler",
         "increase_batch_size_on_plateau",

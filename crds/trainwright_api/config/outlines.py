@@ -11,7 +11,7 @@ from trainwright_api.schema.section import Location, Section
 NO_REDUCTION = (None, "none", "None")
 """The values of a reduction that keep a sequence."""
 
-_SEQUENCES = ("sequence", "text")
+SEQUENCES = ("sequence", "text")
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def _outline(where: Location, feature: Mapping[str, Any]) -> Outline | None:
         if isinstance(dependencies, list)
         else (),
         reduces_input=feature["reduce_input"] not in NO_REDUCTION if "reduce_input" in feature else None,
-        keeps_sequence=kind in _SEQUENCES and _keeps_sequence(feature.get("encoder")),
-        decoder=_word(feature.get("decoder")) or ("generator" if kind in _SEQUENCES else None),
+        keeps_sequence=kind in SEQUENCES and _keeps_sequence(feature.get("encoder")),
+        decoder=_word(feature.get("decoder")) or ("generator" if kind in SEQUENCES else None),
     )
 
 

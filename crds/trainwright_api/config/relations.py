@@ -13,7 +13,7 @@ from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.combiner_relations import combiner_mistakes
 from trainwright_api.config.metric_names import METRICS
-from trainwright_api.config.outlines import Outline, mapping, outlines
+from trainwright_api.config.outlines import SEQUENCES, Outline, mapping, outlines
 from trainwright_api.schema.section import relation, unknown_word
 
 
@@ -25,6 +25,7 @@ def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
     yield from _tied_mistakes(inputs)
     yield from _dependency_mistakes(outputs)
     yield from _validation_mistakes(mapping(values.get("trainer")), outputs)
+    yield from _bucketing_mistakes(mapping(values.get("trainer")), inputs)
     yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
     yield from combiner_mistakes(values.get("combiner"), inputs, outputs, has_defaults=bool(values.get("defaults")))
 
@@ -109,6 +110,20 @@ def _validation_mistakes(trainer: Mapping[str, Any], outputs: list[Outline]) -> 
     if known and metric not in known:
         owner = f"metric of {field}" if isinstance(field, str) else "metric of any output"
         yield {"type": unknown_word(owner, metric, known), "loc": ("trainer", "validation_metric"), "input": metric}
+
+
+def _bucketing_mistakes(trainer: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    field, where = trainer.get("bucketing_field"), ("trainer", "bucketing_field")
+    if not isinstance(field, str) or not inputs:
+        return
+    types = {feature.name: feature.type for feature in inputs}
+    if field not in types:
+        yield {"type": unknown_word("input feature", field, list(types)), "loc": where, "input": field}
+    elif types[field] not in SEQUENCES:
+        message = f"{field!r} is of type {types[field]}: the rows of a {' and of a '.join(SEQUENCES)} differ in length"
+        yield relation(message, *where, found=field)
+    elif trainer.get("should_shuffle") is False:
+        yield relation("groups of rows are shuffled, but should_shuffle is false", *where, found=field)
 
 
 def _balance_mistakes(preprocessing: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:

@@ -146,7 +146,10 @@ class TrainerConfig(Section):
         "linear", description="Scaling of the learning rate with the number of workers if effective_batch_size is auto."
     )
     bucketing_field: str | None = Field(
-        None, min_length=1, description="Name of the input by whose length rows are grouped into batches."
+        None,
+        min_length=1,
+        description="Name of the text or sequence by whose length rows are grouped into batches, which saves padding. "
+        "Batches are shuffled. null: batches are random.",
     )
     use_mixed_precision: bool = Field(False, description="Use automatic mixed precision.")
     precision: Literal["float32", "float64"] = Field(

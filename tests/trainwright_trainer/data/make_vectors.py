@@ -111,6 +111,27 @@ def epoch(seed: int, number: int, rows: list[int], window_rows: int | None = Non
     return [rows[at] for at in sorted(range(len(rows)), key=point)]
 
 
+def buckets(seed: int, number: int, lengths: list[int], size: int, window_rows: int | None = None) -> list[int]:
+    """The order of the rows 0, 1, … in batches of `size`."""
+    order = epoch(seed, number, list(range(len(lengths))), window_rows)
+    places = list(range(len(order)))
+    windows = [order[p] // window_rows if window_rows else 0 for p in places]
+    for part in sorted({(p // size // 64, windows[p]) for p in places}):
+        own = [p for p in places if (p // size // 64, windows[p]) == part]
+        rows = sorted((order[p] for p in own), key=lambda row: lengths[row])
+        for p, row in zip(own, rows, strict=True):
+            order[p] = row
+    batches = [places[start : start + size] for start in range(0, len(places), size)]
+    whole = [b for b, own in enumerate(batches) if len(own) == size and len({windows[p] for p in own}) == 1]
+    before = list(order)
+    for part in {(b // 64, windows[batches[b][0]]) for b in whole}:
+        own = [b for b in whole if (b // 64, windows[batches[b][0]]) == part]
+        for b, source in zip(own, sorted(own, key=lambda b: row_hash(key(seed, 10, number), b)), strict=True):
+            for p, q in zip(batches[b], batches[source], strict=True):
+                order[p] = before[q]
+    return order
+
+
 def hexadecimal(number: int) -> str:
     return f"0x{number:016x}"
 
@@ -120,6 +141,7 @@ TEXTS = ["", "a", "flight 7", "Zürich", "東京", None, "a"]
 USUAL = [0.7, 0.1, 0.2]
 CLASSES = [*"aabacabbaacabaaaabcaaab", "Zürich", None, None, "", "東京", "a", None]
 TRUTHS = [letter == "x" for letter in "..x...x.x....x.......x..x"]
+LENGTHS = [row_hash(0, row) % 7 for row in range(140)]
 SECONDS = [50, 3, 7, 7, 0, -5, 9, 7, 50, 7, 10**10, 7, 1, 2, 7, 20, 8, 7, 50, -(10**9)]
 
 
@@ -180,6 +202,17 @@ def vectors() -> dict[str, object]:
             for number in (0, 1)
             for size in (1, 4, 100)
             for rows in (list(range(16)), [3, 5, 8, 13, 70_000], [0, 1, 1, 1, 4, 5, 5, 9, 9, 9, 9, 9])
+        ],
+        "bucket_order": [
+            {
+                "seed": 42,
+                "epoch": number,
+                "lengths": LENGTHS,
+                "batch_rows": size,
+                "window_rows": window,
+                "order": buckets(42, number, LENGTHS, size, window),
+            }
+            for number, size, window in ((0, 1, None), (1, 2, None), (0, 3, None), (0, 2, 30), (1, 3, 50), (0, 200, 50))
         ],
     }
 

@@ -120,6 +120,15 @@ def test_a_most_frequent_image_that_cannot_be_read_is_refused() -> None:
         image.conclude(one, [image.observe(one, block, first)], first)
 
 
+def test_the_most_frequent_path_without_an_image_fills_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(picture(8, 8))
+    one = feature(tmp_path, missing_value_strategy="fill_with_mode")
+    block = image.clean(one, pa.array(["x.png", "x.png", "a.png", None]), 0).values
+    first = image.conclude(one, [image.observe(one, block, {})], {})
+    found = image.conclude(one, [image.observe(one, block, first)], first)
+    assert image.encode(one, block, found, 0).values.to_pylist() == [picture(8, 8)] * 4
+
+
 def test_paths_are_relative_to_the_folder_absolute_or_missing(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(picture(4, 4))
     one = feature(tmp_path, missing_value_strategy="drop_row", num_processes=2)

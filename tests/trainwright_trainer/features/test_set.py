@@ -107,3 +107,12 @@ def test_the_report_shows_tokens(run):
         "missing": "25 %",
     }
     assert sets.distribution(statistics) == Frequencies([("a", 2), ("b", 1)], 4, 0, 0)
+
+
+@pytest.mark.parametrize("block", [1, 100])
+def test_rows_with_a_token_more_than_once_are_counted_in_a_set_alone(run, block):
+    values = ["red blue red", "blue", None, "green green", "x y"]
+    line = "column 'x': rows in which a token stands more than once, and counts once: 2"
+    assert run("set", values, block=block).notices == (line,)
+    assert run("set", values, block=block, most_common=1).notices == (line,)
+    assert run("bag", values, block=block).notices == ()

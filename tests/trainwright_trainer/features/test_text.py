@@ -67,6 +67,11 @@ def test_truncated_rows_are_counted_in_one_line(run):
     assert run("text", ["a b c", "a"]).notices == ()
 
 
+@pytest.mark.parametrize("kind", ["text", "sequence"])
+def test_rows_without_a_token_are_counted_and_missing_ones_are_not(run, kind):
+    assert run(kind, ["a", "", None, "  ", "b"], block=2).notices == ("column 'x': rows without a token: 2",)
+
+
 @pytest.mark.parametrize("block", [1, 2, 100])
 @pytest.mark.parametrize(
     ("options", "first", "second"),

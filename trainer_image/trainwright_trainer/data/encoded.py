@@ -89,7 +89,8 @@ def _notices(feature: Feature, unreadable: int, unseen: int, dropped: int) -> It
     if unseen:
         yield f"column {column!r}: values that no training row has: {unseen:,}; their rows are left out"
     if dropped > unseen:
-        yield f"column {column!r}: rows left out by drop_row: {dropped - unseen:,}"
+        why = "by drop_row" if feature.drops_rows else "because no row around has a value"
+        yield f"column {column!r}: rows left out {why}: {dropped - unseen:,}"
 
 
 class EncodedColumns:

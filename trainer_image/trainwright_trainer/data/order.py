@@ -28,6 +28,7 @@ class Purpose(IntEnum):
     WINDOW = 7
     REPORT = 8
     AUGMENTATION = 9
+    BUCKET = 10
 
 
 def mix(value: int) -> int:

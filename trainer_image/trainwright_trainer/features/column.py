@@ -50,7 +50,12 @@ class Feature:
     @property
     def may_drop(self) -> bool:
         """True if an encoded row may be null. A target also drops rows with values that no training row has."""
-        return self.is_target or self.fills_from_neighbours or "drop_row" in self._strategies
+        return self.is_target or self.fills_from_neighbours or self.drops_rows
+
+    @property
+    def drops_rows(self) -> bool:
+        """True if a row with a missing value or an outlier is left out."""
+        return "drop_row" in self._strategies
 
     @property
     def _strategies(self) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ are not in the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,19 @@ def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG
 
 def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
     codes, offsets = _codes(values, statistics["vocabulary"], feature.type)
-    return settle_lists(
+    settled = settle_lists(
         list_array(pa.array(codes), offsets, None), mask_of(values), feature.strategy, statistics["fill"]
     )
+    many = _rows_with_repeats(values) if feature.type == "set" and len(codes) < len(values.flatten()) else 0
+    return replace(
+        settled, noted={"rows in which a token stands more than once, and counts once": many} if many else {}
+    )
+
+
+def _rows_with_repeats(values: pa.Array) -> int:
+    coded, lengths = values.flatten().dictionary_encode(), lengths_of(values)
+    _, offsets = _ascending(coded.indices.to_numpy(), lengths, len(coded.dictionary), "set")
+    return int(np.count_nonzero(np.diff(offsets) < lengths))
 
 
 def _codes(values: pa.Array, vocabulary: list[str], kind: str) -> tuple[Codes, Offsets]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Encoded, Feature, Statistics
 from trainwright_trainer.features.missing import mask_of, settle_lists
 from trainwright_trainer.features.pretrained import PretrainedFiles, files_of
-from trainwright_trainer.features.tokens import list_array
+from trainwright_trainer.features.tokens import WITHOUT_TOKENS, list_array
 
 HF_TOKENIZER = "hf_tokenizer"
 
@@ -70,7 +71,8 @@ def encode(feature: Feature, values: pa.LargeListArray, statistics: Statistics) 
         list_array(pa.array(codes), offsets, None), mask_of(values), feature.strategy, statistics["fill"]
     )
     line = f"rows of more than {statistics['length']:,} tokens, whose other tokens are left out"
-    return Encoded(settled.values, settled.forward, settled.backward, noted={line: cut} if cut else {})
+    empty = sum(row is not None and not "".join(row).strip() for row in rows)
+    return replace(settled, noted={text: many for text, many in ((line, cut), (WITHOUT_TOKENS, empty)) if many})
 
 
 def codes_of(texts: pa.StringArray, statistics: Statistics) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], int]:

@@ -31,6 +31,7 @@ from trainwright_trainer.features.tokens import (
     list_array,
     refuse_tokenizer,
     rows_as_bytes,
+    rows_without_tokens,
     token_facts,
     tokens_of,
     vocabulary_of,
@@ -152,7 +153,8 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
     if "tokenizer" in statistics:
         return subwords.encode(feature, values, statistics)
     codes, offsets = _codes(values, statistics["vocabulary"])
-    return truncated(codes, offsets, mask_of(values), feature.strategy, statistics)
+    found = truncated(codes, offsets, mask_of(values), feature.strategy, statistics)
+    return replace(found, noted={**found.noted, **rows_without_tokens(values)})
 
 
 def truncated(

@@ -16,6 +16,7 @@ from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of
 from trainwright_trainer.features.texts import TEXTUAL, texts_of
 
+WITHOUT_TOKENS = "rows without a token"
 Splitter = Callable[[pa.Array], pa.Array]
 
 
@@ -75,6 +76,12 @@ def lengths_of(lists: pa.LargeListArray) -> npt.NDArray[np.int64]:
     """int64 [rows]: the number of items of each row; 0 for null."""
     lengths: npt.NDArray[np.int64] = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     return lengths
+
+
+def rows_without_tokens(lists: pa.LargeListArray) -> dict[str, int]:
+    """A line for the user with the number of rows that are not missing and have no token; empty if there are none."""
+    many = int(np.count_nonzero(lengths_of(lists) == 0)) - lists.null_count
+    return {WITHOUT_TOKENS: many} if many else {}
 
 
 def rows_as_bytes(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> pa.Array:

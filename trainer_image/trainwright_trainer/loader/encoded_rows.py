@@ -13,6 +13,7 @@ import torch
 
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.features.tokens import lengths_of
 from trainwright_trainer.loader.batch import Batch, EncodedImages, Layout, Ragged
 from trainwright_trainer.loader.epoch_order import inverse
 
@@ -39,6 +40,10 @@ class EncodedRows:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def lengths(self, column: int) -> Rows:
+        """int64 [n]: the number of values of each row of a ragged column."""
+        return lengths_of(self.ragged[column])
 
     def part(self, start: int, stop: int) -> Batch:
         """The rows [start, stop), counted from the first one. The dense columns are views."""

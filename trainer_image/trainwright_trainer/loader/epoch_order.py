@@ -15,12 +15,14 @@ from trainwright_trainer.data.order import Purpose, hashes, key
 class EpochOrder:
     """The order of the rows of an epoch: a function of the seed, the epoch and these settings alone.
 
-    `window_rows`: the source rows of a window; None: the whole source is one window.
+    `window_rows`: the source rows of a window; None: the whole source is one window. `bucketing`: the number of
+    the ragged column by whose lengths rows are grouped into batches (`buckets.py`); None: batches are random.
     """
 
     seed: int
     shuffles: bool = True
     window_rows: int | None = None
+    bucketing: int | None = None
 
     def positions(self, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """int64 [n]: positions in `rows`, ascending source row numbers, in the order of the epoch, counted from 0.

@@ -8,6 +8,8 @@ from functools import partial
 
 import torch
 
+from trainwright_api.config import ModelConfig
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.loader.batch import Layout
@@ -18,6 +20,18 @@ from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.node_copy import rows_of_node
 from trainwright_trainer.loader.windowed import Windowed
+
+
+def epoch_order_of(config: ModelConfig, layout: Layout, seed: int, window_rows: int | None) -> EpochOrder:
+    """The order of the training rows. Raises `Mistakes` for a `bucketing_field` whose rows have one length."""
+    trainer, bucketing = config.trainer, None
+    if trainer.bucketing_field is not None:
+        place = layout.columns[trainer.bucketing_field]
+        if place.kind != "ragged":
+            line = f"{trainer.bucketing_field!r} has cached embeddings, which have one length"
+            raise Mistakes.one("config.trainer.bucketing_field", line)
+        bucketing = place.start
+    return EpochOrder(seed, trainer.should_shuffle, window_rows, bucketing)
 
 
 def loaders(

@@ -13,6 +13,7 @@ import torch
 
 from trainwright_trainer.loader.ahead import ahead
 from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
@@ -49,7 +50,11 @@ class Materialised:
         bounds = cut.bounds(len(self), from_row)
         together = 1 if self.held.images else max(1, _GATHER_ROWS // cut.global_rows)
         groups = [bounds[start : start + together] for start in range(0, len(bounds), together)]
-        gathered = map(partial(self._gathered, self._positions(epoch)), groups)
+        positions = self._positions(epoch)
+        if self.order.bucketing is not None:
+            lengths = self.held.lengths(self.order.bucketing)
+            positions = bucketed(positions, lengths, cut.global_rows, self.order.seed, epoch)
+        gathered = map(partial(self._gathered, positions), groups)
         for group, rows in zip(groups, ahead(gathered) if self.ahead else gathered, strict=True):
             there = rows.on(self.device)
             done = 0

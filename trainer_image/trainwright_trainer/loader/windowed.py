@@ -13,17 +13,21 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import torch
 
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.loader.batch import Batch, Layout, joined
+from trainwright_trainer.features.tokens import lengths_of
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, joined
+from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.encoded_rows import encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
 Positions = npt.NDArray[np.int64]
-Arrange = Callable[[Positions], Positions]
-"""The rows of a window, ascending → their positions in the order in which they are served."""
+Arrange = Callable[[Positions, int], Positions]
+"""The rows of a window, ascending, and the place of its first one in the epoch → their positions in the order in which
+they are served."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Windowed:
         """A batch is a view of its window, or a copy where it lies in several."""
         windows = self.order.windows(epoch, len(self._sizes))
         bounds = cut.bounds(len(self), from_row)
-        return self._served(partial(self.order.within, epoch), windows, bounds)
+        return self._served(partial(self._arranged, epoch, cut.global_rows), windows, bounds)
 
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         end = len(self) if stop is None else min(stop, len(self))
@@ -65,8 +69,8 @@ class Windowed:
         """The batches with the bounds `bounds`, ascending positions in the order of `windows`."""
         edges = [0, *accumulate(self._sizes[windows].tolist())]
         reads = [
-            partial(self._read, arrange, int(window), own)
-            for window, own in zip(windows, _own(bounds, edges), strict=True)
+            partial(self._read, arrange, int(window), edge, own)
+            for window, edge, own in zip(windows, edges[:-1], _own(bounds, edges), strict=True)
             if own
         ]
         lengths = [stop - start for start, stop in bounds]
@@ -74,11 +78,25 @@ class Windowed:
         for batch in _cut(read_ahead(reads), lengths, empty):
             yield batch.on(self.device)
 
-    def _read(self, arrange: Arrange, window: int, own: list[Bounds]) -> Batch:
-        """The rows of a window at the positions `own`, counted from its first row, in the order of `arrange`."""
+    def _arranged(self, epoch: int, batch: int, rows: Positions, first: int) -> Positions:
+        """The order of a window's rows. `batch`: the rows of a global batch."""
+        positions = self.order.within(epoch, rows)
+        if self.order.bucketing is None or not len(rows):
+            return positions
+        place = ColumnRange("ragged", self.order.bucketing, self.order.bucketing + 1)
+        name = next(name for name, own in self.layout.columns.items() if own == place)
+        column = self.prepared.part(name, int(rows[0]), int(rows[-1]) + 1)
+        lengths = lengths_of(pa.concat_arrays(column.chunks))[rows - rows[0]]
+        return bucketed(positions, lengths, batch, self.order.seed, epoch, first)
+
+    def _read(self, arrange: Arrange, window: int, edge: int, own: list[Bounds]) -> Batch:
+        """The rows of a window at the positions `own`, counted from its first row, in the order of `arrange`.
+
+        `edge`: the place of that row in the epoch.
+        """
         first = window * self._window_rows
         rows = self.prepared.rows_of(self.part, first, first + self._window_rows)
-        positions = arrange(rows)
+        positions = arrange(rows, edge)
         chosen = np.concatenate([positions[start:stop] for start, stop in own])
         places = np.full(len(rows), -1)
         places[chosen] = np.arange(len(chosen))
@@ -99,7 +117,7 @@ def read_ahead(reads: Sequence[Callable[[], Batch]]) -> Iterator[Batch]:
                 del found
 
 
-def _ascending(rows: Positions) -> Positions:
+def _ascending(rows: Positions, _: int) -> Positions:
     return np.arange(len(rows))
 
 

@@ -27,10 +27,9 @@ from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
 from trainwright_trainer.job.source import ModelSource
-from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.load import loaders, with_windows
+from trainwright_trainer.loader.load import epoch_order_of, loaders, with_windows
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
 from trainwright_trainer.loop.calibration import calibrate, check_calibration
 from trainwright_trainer.loop.evaluator import evaluate
@@ -98,7 +97,7 @@ def prepare_training(
     source = weights_of_source(job, data)
     data, frozen = with_embeddings(data, config, job.spec.seed, ranks, log, source)
     layout = layout_of(config, data.statistics)
-    order = EpochOrder(job.spec.seed, config.trainer.should_shuffle, window_of(job, config, data))
+    order = epoch_order_of(config, layout, job.spec.seed, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device, ranks)
     model = Model(config, data.statistics, layout, job.spec.seed)
     check_stored_weights(model.encoders)
