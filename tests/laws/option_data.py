@@ -76,6 +76,7 @@ def write(path: Path, seed: int) -> None:
         }
     table = pa.table(columns)
     pa.parquet.write_table(table, path)
+    path.with_name("glove.txt").write_text("".join(f"{word} 0.5 -1 2\n" for word in ("a", "x", "red", "blue", "b_b")))
     write_formats(table.drop_columns(["place", "place2", "picture", "picture2"]), path)
 
 

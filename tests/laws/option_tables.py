@@ -310,6 +310,10 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "datasetOptions.decimal*": {"dataset": "commas.csv"},
     "datasetOptions.decimal=.": {"dataset": "semicolons.csv"},
     **{f"datasetOptions.format={word}": {"dataset": f"{word}.data"} for word in get_args(FileFormat)},
+    **{
+        f"config.input_features[{word}.pretrained_embeddings": {".embedding_size": 3}
+        for word in ("category].encoder[dense]", "set]*", "bag]*", "text]*")
+    },
     "entrypoint": {"config": None, "dataset": None, "seed": None, "checkpoint": None},
     "checkpoint.*": {"config.trainer.epochs": 6},
     "config.preprocessing.split[hash].*": {".column": "size"},

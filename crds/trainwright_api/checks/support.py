@@ -188,7 +188,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "CategoryDenseEncoder": (
         "vocab",
         "embeddings_on_cpu",
-        "pretrained_embeddings",
     ),
     "CategorySparseEncoder": (
         "vocab",
@@ -200,7 +199,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "EmbeddingEncoder": (
         "vocab",
         "embeddings_on_cpu",
-        "pretrained_embeddings",
     ),
     "LayeredEncoder": ("should_embed",),
     "PretrainedEncoder": (
@@ -254,7 +252,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "TokensEncoder": (
         "vocab",
         "embeddings_on_cpu",
-        "pretrained_embeddings",
     ),
     "DateEmbedEncoder": ("embeddings_on_cpu",),
 }

@@ -148,8 +148,7 @@ class TrainerConfig(Section):
     bucketing_field: str | None = Field(
         None,
         min_length=1,
-        description="Name of the text or sequence by whose length rows are grouped into batches, which saves padding. "
-        "Batches are shuffled. null: batches are random.",
+        description="Name of the text or sequence by whose length rows are grouped into batches. null: random batches.",
     )
     use_mixed_precision: bool = Field(False, description="Use automatic mixed precision.")
     precision: Literal["float32", "float64"] = Field(

@@ -53,7 +53,12 @@ VocabSize = Annotated[PositiveInt | None, Field(description="Size of the vocabul
 EmbeddingSize = Annotated[PositiveInt, Field(description="Embedding size.")]
 EmbeddingsOnCpu = Annotated[bool, Field(description="Keep the embeddings in CPU memory.")]
 EmbeddingsTrainable = Annotated[bool, Field(description="Train the embeddings. false: freeze them.")]
-PretrainedEmbeddings = Annotated[str | None, Field(description="File of pretrained embeddings in GloVe's text format.")]
+PretrainedEmbeddings = Annotated[
+    str | None,
+    Field(
+        description="File of pretrained embeddings of embedding_size numbers, in GloVe's text format, on each worker."
+    ),
+]
 Representation = Annotated[
     Literal["dense", "sparse"], Field(description="dense: learned embeddings. sparse: one-hot vectors.")
 ]

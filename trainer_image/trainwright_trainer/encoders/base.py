@@ -10,7 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.layers.steps import Steps
+from trainwright_trainer.layers.stored_vectors import StoredVectors
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,20 @@ class CachedSteps(Encoder):
 def flattened(steps: Steps, length: int) -> torch.Tensor:
     """[rows, length × width + 1]: the values, with zeros behind the steps that count, and the number of these steps."""
     return torch.cat([steps.of_length(length).values.flatten(1), steps.lengths.unsqueeze(1)], 1)
+
+
+def stored_vectors(config: Any, feature: EncoderInput) -> StoredVectors | None:
+    """The vectors of the file that a section names, if it names one. Raises `Mistakes` if it has no table for them."""
+    if config.pretrained_embeddings is None:
+        return None
+    path = f"{feature.path}.pretrained_embeddings"
+    if getattr(config, "representation", "dense") == "sparse":
+        raise Mistakes.one(path, "representation: sparse has no table of vectors")
+    name = "embedding_initializer" if hasattr(config, "embedding_initializer") else "weights_initializer"
+    if getattr(config, name) != type(config).model_fields[name].default:
+        raise Mistakes.one(path, f"and {name}: the vectors of the file are the initial values")
+    words = feature.statistics["vocabulary"]
+    return StoredVectors(config.pretrained_embeddings, words, config.embedding_size, path)
 
 
 class PassthroughEncoder(Encoder):

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from trainwright_api.config.encoders.category import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
-from trainwright_trainer.encoders.base import Encoder, EncoderInput
+from trainwright_trainer.encoders.base import Encoder, EncoderInput, stored_vectors
 from trainwright_trainer.layers.embedding import Embedding
 
 
@@ -42,7 +42,9 @@ class Embedded(Encoder):
         initializer = config.embedding_initializer
         if initializer is None and isinstance(config, CategorySparseEncoder):
             initializer = "identity"
-        self.table = Embedding(labels, largest, initializer, path, trainable=config.embeddings_trainable)
+        stored = stored_vectors(config, feature) if isinstance(config, CategoryDenseEncoder) else None
+        trainable = config.embeddings_trainable
+        self.table = Embedding(labels, largest, initializer, path, trainable=trainable, stored=stored)
         self.dropout = nn.Dropout(config.dropout) if config.dropout else None
         self.output_size = self.table.width
 

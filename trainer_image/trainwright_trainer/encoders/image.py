@@ -123,10 +123,3 @@ def _width_of(model: nn.Module, size: tuple[int, int, int], path: str) -> int:
 
 def first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
-
-
-def check_stored_weights(encoders: nn.Module) -> None:
-    """Raise `Mistakes` if the pretrained weights of an encoder cannot be read, before a run begins."""
-    for module in encoders.modules():
-        if isinstance(module, LibraryEncoder):
-            module.check_stored()

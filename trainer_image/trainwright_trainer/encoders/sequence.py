@@ -14,11 +14,12 @@ from torch import nn
 
 from trainwright_api.config.encoders.sequence import EmbeddingEncoder
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.encoders.base import Encoder, EncoderInput
+from trainwright_trainer.encoders.base import Encoder, EncoderInput, stored_vectors
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, LayerSettings
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps, at_the_end
+from trainwright_trainer.layers.stored_vectors import StoredVectors
 from trainwright_trainer.loader.batch import Padded, Ragged, padded
 
 
@@ -30,14 +31,16 @@ class TokenEmbedding(nn.Module):
     def __init__(self, config: EmbeddingEncoder, feature: EncoderInput) -> None:
         super().__init__()
         self._tokens = len(feature.statistics["vocabulary"])
-        self.table = None if config.representation == "sparse" else self._new_table(config, feature)
+        stored = stored_vectors(config, feature)
+        self.table = None if config.representation == "sparse" else self._new_table(config, feature, stored)
         self.dropout = nn.Dropout(config.dropout) if config.dropout else None
         self.output_size = self._tokens if self.table is None else self.table.width
         self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
 
-    def _new_table(self, config: EmbeddingEncoder, feature: EncoderInput) -> Embedding:
+    def _new_table(self, config: EmbeddingEncoder, feature: EncoderInput, stored: StoredVectors | None) -> Embedding:
         path, trainable = f"{feature.path}.weights_initializer", config.embeddings_trainable
-        return Embedding(self._tokens, config.embedding_size, config.weights_initializer, path, trainable=trainable)
+        initializer = config.weights_initializer
+        return Embedding(self._tokens, config.embedding_size, initializer, path, trainable=trainable, stored=stored)
 
     def forward(self, columns: Ragged | Padded, least: int = 1) -> Steps:
         """At least `least` steps."""

@@ -7,10 +7,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from trainwright_api.config.encoders.bag import BagEmbedEncoder, SetEmbedEncoder
-from trainwright_trainer.encoders.base import Encoder, EncoderInput
+from trainwright_trainer.encoders.base import Encoder, EncoderInput, stored_vectors
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
 from trainwright_trainer.layers.steps import mask_of
+from trainwright_trainer.layers.stored_vectors import StoredVectors
 from trainwright_trainer.loader.batch import Padded, Ragged
 
 
@@ -26,14 +27,17 @@ class SetEmbedded(Encoder):
     def __init__(self, config: SetEmbedEncoder | BagEmbedEncoder, feature: EncoderInput) -> None:
         super().__init__()
         self._tokens = len(feature.statistics["vocabulary"])
-        self.table = None if config.representation == "sparse" else self._embedding(config, feature)
+        stored = stored_vectors(config, feature)
+        self.table = None if config.representation == "sparse" else self._embedding(config, feature, stored)
         self.dropout = nn.Dropout(config.dropout) if config.dropout else None
         self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
         width = self._tokens if self.table is None else self.table.width
         self.stack = FullyConnected(width, stack_of(config, feature.path))
         self.output_size = self.stack.output_size
 
-    def _embedding(self, config: SetEmbedEncoder | BagEmbedEncoder, feature: EncoderInput) -> Embedding:
+    def _embedding(
+        self, config: SetEmbedEncoder | BagEmbedEncoder, feature: EncoderInput, stored: StoredVectors | None
+    ) -> Embedding:
         path, trainable = f"{feature.path}.weights_initializer", config.embeddings_trainable
         return Embedding(
             self._tokens,
@@ -42,6 +46,7 @@ class SetEmbedded(Encoder):
             path,
             trainable=trainable,
             is_exact=getattr(config, "force_embedding_size", False),
+            stored=stored,
         )
 
     def forward(self, columns: Ragged | Padded) -> torch.Tensor:

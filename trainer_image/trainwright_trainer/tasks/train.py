@@ -21,7 +21,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import Ranks
-from trainwright_trainer.encoders.image import check_stored_weights
+from trainwright_trainer.encoders.stored import check_stored
 from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
@@ -100,7 +100,7 @@ def prepare_training(
     order = epoch_order_of(config, layout, job.spec.seed, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device, ranks)
     model = Model(config, data.statistics, layout, job.spec.seed)
-    check_stored_weights(model.encoders)
+    check_stored(model.encoders)
     model.frozen = frozen
     taken = begin_with_source(model, job, source)
     width = model.encoders.output_size
