@@ -41,8 +41,9 @@ def test_it_fixes_the_global_batch_so_that_any_number_of_workers_learns_the_same
     assert isinstance(recipe(10_000, 1_000, 5, ["binary"]).trainer["effective_batch_size"], int)
 
 
-def test_a_step_moves_an_output_by_no_more_than_half_its_spread_however_wide_the_inputs_are() -> None:
-    assert recipe(10_000, 1_000, 200, ["binary"]).trainer["learning_rate"] == 0.0025
+def test_a_step_moves_a_number_by_half_its_spread_and_log_odds_by_one_however_wide_the_inputs_are() -> None:
+    assert recipe(10_000, 1_000, 200, ["number"]).trainer["learning_rate"] == 0.0025
+    assert recipe(10_000, 1_000, 200, ["binary"]).trainer["learning_rate"] == 0.005
     assert recipe(10_000, 1_000, 5, ["binary"]).trainer["learning_rate"] == pytest.approx(80 / 4_000, rel=0.02)
 
 

@@ -57,8 +57,11 @@ def recipe(rows: int, validation_rows: int, width: int, outputs: Sequence[str]) 
     steps = math.ceil(rows / batch)
     epochs = min(longest, max(10, round(4_000 / steps)))
     penalty = (0.5 if classes else 1.0) / rows
-    # A step of Adam moves each weight by about the rate, so an output by at most the rate times the width.
-    rate = min(_FASTEST, 2 * _TRAVEL / (steps * epochs), 0.5 / width)
+    # A step of Adam moves each weight by about the rate, so an output by at most the rate times the width: by half a
+    # standard deviation of a number. The log-odds of classes may move by 1; with 0.5, wide tables of few rows do not
+    # reach the solution of logistic regression.
+    step = 1.0 if classes else 0.5
+    rate = min(_FASTEST, 2 * _TRAVEL / (steps * epochs), step / width)
     trainer = {
         "epochs": epochs,
         "effective_batch_size": batch,
