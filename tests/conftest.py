@@ -19,6 +19,8 @@ from hypothesis import settings
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.object_store import GoogleStore, ObjectStore
 
+from trainwright_trainer.backends.ray.environment import settle
+
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -26,6 +28,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # No test joins a Ray that somebody has started on this machine.
 os.environ.setdefault("RAY_ADDRESS", "local")
+# Ray reads its variables when it is first imported.
+settle(os.environ)
 # A busy machine is slow at any moment: no test asserts the time of an example.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
@@ -137,6 +141,16 @@ class Workplace:
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Workplace:
     return Workplace(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def ray_here() -> Iterator[None]:
+    """A Ray with four logical cores that this process has joined, for the tests of one module."""
+    import ray
+
+    ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 28)
+    yield
+    ray.shutdown()
 
 
 @pytest.fixture(scope="session")

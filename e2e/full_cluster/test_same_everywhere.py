@@ -17,6 +17,7 @@ from testkit.full_cluster.laptop import Laptop
 from testkit.full_cluster.volume import StorageLocation, in_bucket, on_claim
 
 FILE = "examples/small/flights.yaml"
+PREDICTING = ("local", "ray")
 MODEL = ("config.json", "statistics.json", "weights.safetensors", "model.json")
 
 
@@ -41,15 +42,16 @@ def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
         assert curve(there) == same(curve(here)), name
 
     of_ray = status["model"]
-    jobs.apply(operator.kubectl, namespace, examples.predictions(place, of_ray))
+    jobs.apply(operator.kubectl, namespace, *(examples.predictions(place, backend, of_ray) for backend in PREDICTING))
     model = as_named_here(of_ray, place, laptop)
     assert evaluated(laptop, model) == same(flat(here["end"]["test"]))
     asked_here, of_laptop = predicted(laptop, model), predicted(laptop, "out/small-flights/model")
-    status = done(operator, namespace, "predictions")
-    asked_there = pd.read_parquet(io.BytesIO(place.read(f"{status['output']}/predictions.parquet")))
-    assert len(asked_there) == len(pd.read_csv(examples.FLIGHTS))
-    pd.testing.assert_frame_equal(asked_there, asked_here, rtol=1e-12, atol=0)
-    pd.testing.assert_frame_equal(asked_there, of_laptop, rtol=1e-8, atol=0)
+    assert len(asked_here) == len(pd.read_csv(examples.FLIGHTS))
+    for backend in PREDICTING:
+        status = done(operator, namespace, f"predictions-{backend}")
+        asked_there = pd.read_parquet(io.BytesIO(place.read(f"{status['output']}/predictions.parquet")))
+        pd.testing.assert_frame_equal(asked_there, asked_here, rtol=1e-12, atol=0)
+        pd.testing.assert_frame_equal(asked_there, of_laptop, rtol=1e-8, atol=0)
 
 
 def done(full_cluster: FullCluster, namespace: str, name: str) -> Mapping[str, Any]:

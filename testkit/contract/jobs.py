@@ -7,7 +7,8 @@ import random
 from typing import Any
 
 from testkit.contract.values import Maker
-from trainwright_api.resource.job import API_VERSION, KIND, TASKS_OF_A_MODEL, TrainingJobSpec
+from trainwright_api.resource.job import API_VERSION, KIND, TrainingJobSpec
+from trainwright_api.resource.stages import TASKS_OF_A_MODEL
 
 CONFIG: dict[str, Any] = {
     "input_features": [{"name": "a", "type": "number"}],

@@ -45,11 +45,11 @@ def small_flights(place: StorageLocation, backend: str) -> dict[str, Any]:
     return _modest(job)
 
 
-def predictions(place: StorageLocation, model: str) -> dict[str, Any]:
+def predictions(place: StorageLocation, backend: str, model: str) -> dict[str, Any]:
     """Return a job that predicts the small flights with this model."""
-    job = small_flights(place, "local")
+    job = small_flights(place, backend)
     del job["spec"]["config"]
-    job["metadata"]["name"] = "predictions"
+    job["metadata"]["name"] = f"predictions-{backend}"
     job["spec"] |= {"task": "predict", "model": model}
     return job
 

@@ -121,7 +121,8 @@ def test_predictions_in_a_format_that_cannot_be_written(trained):
 
 
 def test_a_task_of_one_process_says_what_of_the_backend_does_not_act(trained):
-    outputs = trained.done("evaluate", "job.yaml", "--model", "out", "--output", "e", "--backend", "ray").out
+    outputs = trained.done("evaluate", "job.yaml", "--model", "out", "--output", "e", "--backend", "horovod").out
     assert (
-        "job.yaml: task evaluate runs in this process alone: of backend ray only the cache and its keys act" in outputs
+        "job.yaml: task evaluate runs in this process alone: of backend horovod only the cache and its keys act"
+        in outputs
     )

@@ -1,10 +1,12 @@
-"""Training on this machine's GPU. `make test-gpu` runs these tests; without a GPU they are skipped."""
+"""Training and trained models on this machine's GPU. `make test-gpu` runs these tests; elsewhere they are skipped."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import torch
 from tests.laws.parity_job import Case, Seen, trained
@@ -108,3 +110,17 @@ def test_checkpoints_are_copied_to_pinned_memory() -> None:
     found = Staging(device).copied(whole({"a": torch.arange(5, device=device)}))["a"].data
     assert found.is_pinned()
     assert found.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_saved_model_predicts_and_scores_as_on_the_cpu(workplace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    workplace.done("train", workplace.job(), "--output", "out")
+    found = []
+    for has_gpu in (True, False):
+        with monkeypatch.context() as fake:
+            fake.setattr(torch.cuda, "is_available", lambda has_gpu=has_gpu: has_gpu)
+            workplace.done("predict", "job.yaml", "--model", "out", "--output", "p.parquet")
+            workplace.done("evaluate", "job.yaml", "--model", "out", "--output", "evaluated")
+        scores = json.loads((workplace.folder / "evaluated/evaluation.json").read_text())["scores"]["late"]
+        found.append((pq.read_table("p.parquet")["late_probability"].to_pylist(), scores))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-5)
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-4)

@@ -6,7 +6,8 @@ from typing import Any
 
 from trainwright_api.generate.blocks import dump
 from trainwright_api.generate.schema import Schema, first_line, strict
-from trainwright_api.resource.job import API_VERSION, FIXED, KIND, TASKS_OF_A_MODEL, TrainingJob, TrainingJobSpec, fixed
+from trainwright_api.resource.job import API_VERSION, FIXED, KIND, TrainingJob, TrainingJobSpec, fixed
+from trainwright_api.resource.stages import TASKS_OF_A_MODEL
 from trainwright_api.resource.status import TrainingJobStatus
 
 GROUP, _, VERSION = API_VERSION.partition("/")

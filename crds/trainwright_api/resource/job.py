@@ -22,13 +22,13 @@ from trainwright_api.resource.kubernetes import (
     PodTemplate,
 )
 from trainwright_api.resource.metadata import ObjectMeta
+from trainwright_api.resource.stages import TASKS_OF_A_MODEL
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_api.schema.section import KubernetesSection, relation
 from trainwright_api.schema.unions import ByKind
 
 API_VERSION = "trainwright.dev/v1alpha1"
 KIND = "TrainingJob"
-TASKS_OF_A_MODEL = ("evaluate", "predict")
 
 Task = Literal["train", "evaluate", "predict", "experiment", "preprocess", "hyperopt"]
 Location = Annotated[str, Field(min_length=1, max_length=4096)]

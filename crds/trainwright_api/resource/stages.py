@@ -8,11 +8,17 @@ HYPEROPT = "hyperopt"
 """The task that searches over the parameters of `config.hyperopt`."""
 TRAINING = ("train", "experiment", HYPEROPT)
 """The tasks that train."""
+TASKS_OF_A_MODEL = ("evaluate", "predict")
+"""The tasks that take a trained model."""
 
 
 def backend_of_pods(task: str, backend: str) -> str:
-    """Return the backend that decides the pods. A task that does not train runs in one process, so it needs one pod."""
-    return backend if task in TRAINING else "local"
+    """Return the backend that decides the pods.
+
+    A task of a model runs on workers with backend ray only. Each other task that does not train needs one pod.
+    """
+    has_workers = task in TRAINING or (task in TASKS_OF_A_MODEL and backend == "ray")
+    return backend if has_workers else "local"
 
 
 def differ(stage: str | None, other: str | None) -> bool:

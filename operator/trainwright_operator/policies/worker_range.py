@@ -11,7 +11,7 @@ import math
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.size import asked_resources, asked_workers, search_of
-from trainwright_api.resource.stages import TRAINING
+from trainwright_api.resource.stages import TRAINING, backend_of_pods
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.overlay import Role
 from trainwright_operator.model.observed import Amounts, Held, Node, Snapshot
@@ -25,12 +25,14 @@ from trainwright_operator.settings import Settings
 def range_of(spec: TrainingJobSpec) -> WorkerRange | None:
     """Return the range of a job whose workers the cluster chooses. None: their number is fixed, or left open."""
     asked = asked_workers(spec)
-    is_sized = spec.task in TRAINING and spec.backend.type == "ray" and search_of(spec) is None
+    is_sized = backend_of_pods(spec.task, spec.backend.type) == "ray" and search_of(spec) is None
     return asked if isinstance(asked, WorkerRange) and is_sized else None
 
 
 def why_fixed(spec: TrainingJobSpec, snapshot: Snapshot) -> str:
     """Return why the number of workers of a job with a range stays as it was at the start; "" if it may change."""
+    if spec.task not in TRAINING:
+        return f"the task {spec.task} has no checkpoint to go on from"
     if spec.entrypoint is not None:
         return "the train function of an entrypoint is not resized"
     if spec.queue_name is not None:

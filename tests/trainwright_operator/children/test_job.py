@@ -35,8 +35,8 @@ def test_local_is_one_pod() -> None:
     assert set(child(child_spec("local"))["spec"]) == {"backoffLimit", "template"}
 
 
-@pytest.mark.parametrize("backend", ["ray", "horovod"])
-def test_a_task_of_a_model_is_one_pod_on_any_backend(backend: str) -> None:
+@pytest.mark.parametrize("backend", ["local", "horovod"])
+def test_a_task_of_a_model_is_one_pod_without_ray(backend: str) -> None:
     made = child_spec(backend, task="predict", model="s3://runs/a/model", config=None)
     job = child(made)
     assert (job["kind"], set(job["spec"])) == ("Job", {"backoffLimit", "template"})

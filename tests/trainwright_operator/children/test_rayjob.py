@@ -39,6 +39,15 @@ def test_the_cluster_asks_for_a_token() -> None:
     assert spec_of(rayVersion="2.56.1")["rayClusterSpec"]["rayVersion"] == "2.56.1"
 
 
+@pytest.mark.parametrize("task", ["predict", "evaluate"])
+def test_a_task_of_a_model_has_the_same_cluster(task: str) -> None:
+    made = child_spec("ray", task=task, model="s3://runs/a/model", config=None, resolved=sized(2, 1), stage=task)
+    found = child(made)
+    (group,) = found["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    assert (found["kind"], group["replicas"], group["rayStartParams"]["num-gpus"]) == ("RayJob", 2, "0")
+    assert env(group["template"])["TRAINWRIGHT_RAY_VERSION"] == "2.60.0"
+
+
 @pytest.mark.parametrize(("workers", "per_pod", "pods"), [(1, 1, 1), (4, 1, 4), (4, 4, 1), (5, 2, 3)])
 def test_one_group_of_a_fixed_size(workers: int, per_pod: int, pods: int) -> None:
     (group,) = spec_of(resolved=sized(workers, per_pod))["rayClusterSpec"]["workerGroupSpecs"]

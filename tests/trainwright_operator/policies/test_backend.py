@@ -27,8 +27,9 @@ def spec_of(backend: dict[str, Any], **spec: Any) -> TrainingJobSpec:
         (spec_of({}), (), None),
         (spec_of({"type": "horovod", **OPEN}), (), None),
         (spec_of(OPEN, task="preprocess"), (), None),
+        (spec_of(OPEN, task="predict", model="s3://runs/a/model", config=None), (), "ray"),
     ],
-    ids=["KubeRay", "no KubeRay", "no workers", "a type", "a task of one pod"],
+    ids=["KubeRay", "no KubeRay", "no workers", "a type", "a task of one pod", "a task of a model"],
 )
 def test_workers_without_a_type_run_on_ray_where_it_is(
     spec: TrainingJobSpec, missing: tuple[str, ...], expected: str | None

@@ -47,10 +47,19 @@ def test_a_local_job_is_one_process() -> None:
 
 
 @pytest.mark.parametrize("task", ["predict", "evaluate"])
-def test_a_task_of_a_model_takes_one_pod_and_no_gpu(task: str) -> None:
-    """It runs in one process, whatever the backend section says about the training."""
-    found = sized({"num_workers": 4, "use_gpu": True}, EIGHT, task=task, model="s3://runs/a/model", config=None)
-    assert found == (1, 0, 1)
+def test_a_task_of_a_model_holds_what_its_workers_use(task: str) -> None:
+    def of_a_model(trainer: dict[str, Any] | None, *nodes: Node) -> Any:
+        return sized(trainer, *nodes, task=task, model="s3://runs/a/model", config=None)
+
+    assert of_a_model({"num_workers": 4, "use_gpu": True}, EIGHT) == (4, 4, 1)
+    assert of_a_model({"num_workers": 4, "use_gpu": False}, EIGHT) == (4, 0, 1)
+    assert of_a_model({"num_workers": {"min": 2, "max": 3}}, FOUR) == (3, 3, 1)
+    assert of_a_model(None, PLAIN) == (1, 0, 1)
+
+
+def test_a_task_of_a_model_on_a_backend_without_ray_is_one_process_without_a_gpu() -> None:
+    backend = {"type": "horovod", "trainer": {"num_workers": 4, "use_gpu": True}}
+    assert sized(None, EIGHT, backend=backend, task="predict", model="s3://runs/a/model", config=None) == (1, 0, 1)
 
 
 def test_one_worker_for_each_free_gpu_up_to_the_cap() -> None:

@@ -8,8 +8,8 @@ import pyarrow.csv
 from trainwright_trainer.analysis.deadline import Deadline
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.analysis.worst_rows import columns_of, text_of, worst_rows
+from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.new_data import DataFiles
 from trainwright_trainer.data.prepared import TEST
 from trainwright_trainer.metrics.model import model_metrics
 

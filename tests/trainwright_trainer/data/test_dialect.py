@@ -11,9 +11,10 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.dataset_options import DatasetOptions, Encoding
 from trainwright_trainer.data import source
 from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
-from trainwright_trainer.data.new_data import DataFiles, NewData
+from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.preprocess import prepare
 
 TABLE = "name{0}size\nZoë{0}1\nJürgen{0}2\n"

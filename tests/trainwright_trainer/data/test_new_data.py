@@ -7,8 +7,9 @@ import pyarrow.parquet
 import pytest
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.new_data import DataFiles, DataTable, NewData
+from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED
 from trainwright_trainer.data.preprocess import prepare
 
@@ -36,7 +37,7 @@ def encoded(data: NewData) -> dict[str, list]:
 def test_the_training_data_is_encoded_as_it_was(trained, parquet, columns, usual):
     data = rows_of(usual(), trained.statistics, parquet(columns, "new.parquet"))
     assert encoded(data) == {name: column.to_pylist() for name, column in trained.columns.items()}
-    assert data.rows == trained.rows
+    assert data.tally.rows == trained.rows
 
 
 def test_a_table_in_memory_is_encoded_as_its_file(trained, parquet, columns, usual):
@@ -57,7 +58,7 @@ def test_one_row_is_enough(trained, parquet, usual):
     row = {"n": [1.0], "c": ["never seen"], "b": [None], "d": ["2030-01-01"], "v": [[1.0, 2.0]]}
     data = rows_of(usual(), trained.statistics, parquet(row, "new.parquet"), targets=False)
     found = encoded(data)
-    assert data.rows == 1
+    assert data.tally.rows == 1
     assert found["c"] == [0]
     assert found["b"] == [0.0]
     assert data.notices() == ("missing cells: 1 (b 1) · categories that the model does not know: 1 (c 1)",)

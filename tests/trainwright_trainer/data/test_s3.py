@@ -21,9 +21,10 @@ from trainwright_trainer.data import source
 from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.encoded import EncodedColumn
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.new_data import DataFiles, NewData
+from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.location import S3Uri

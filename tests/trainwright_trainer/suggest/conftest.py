@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from trainwright_trainer.data.new_data import DataTable
+from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.suggest.profile import TableProfile, profile_of
 
 ROWS = 200

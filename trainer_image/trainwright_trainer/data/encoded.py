@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -20,8 +21,24 @@ ENCODED_BYTES = 512 << 20
 """The most bytes of encoded columns that one run of preprocessing holds in memory."""
 
 
+@dataclass
+class ColumnCounts:
+    """The rows of a column that notices count. Counts of parts of the rows can be added."""
+
+    nulls: int = 0
+    unseen: int = 0
+    unread: int = 0
+    noted: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: ColumnCounts) -> None:
+        self.nulls += other.nulls
+        self.unseen += other.unseen
+        self.unread += other.unread
+        self.noted.update(other.noted)
+
+
 class EncodedColumn:
-    """One column. `add` takes its blocks in their order."""
+    """One column. `add` takes its blocks in their order. `counts`: of the rows so far."""
 
     def __init__(self, work: Work) -> None:
         self.feature, self.statistics = work.feature, work.statistics
@@ -30,16 +47,13 @@ class EncodedColumn:
         self._filling = Filling() if self.feature.fills_from_neighbours else None
         self._begin: Begin | None = None
         self._blocks: list[pa.Array] = []
-        self._nulls = self._unseen = self._unread = 0
-        self._noted = Counter[str]()
+        self.counts = ColumnCounts()
 
     def add(self, worked: Worked) -> None:
         """Raises `EnvironmentFailure` if the column is being written and the write fails."""
         encoded = worked.encoded
         assert encoded is not None
-        self._unseen += encoded.unseen
-        self._unread += worked.unreadable + encoded.unknown
-        self._noted.update(worked.noted)
+        self.counts.add(ColumnCounts(0, encoded.unseen, worked.unreadable + encoded.unknown, Counter(worked.noted)))
         for values in [encoded.values] if self._filling is None else self._filling.add(encoded):
             self._put(values)
 
@@ -66,13 +80,13 @@ class EncodedColumn:
 
     def notices(self) -> tuple[str, ...]:
         """The notices of the column. They count all rows of the source, in every part."""
-        feature = self.feature
+        feature, counts = self.feature, self.counts
         own = feature_type(feature.type, feature.path).notices(feature, self.statistics)
-        noted = [f"column {feature.column!r}: {line}: {count:,}" for line, count in self._noted.items()]
-        return (*own, *_notices(feature, self._unread, self._unseen, self._nulls), *noted)
+        noted = [f"column {feature.column!r}: {line}: {count:,}" for line, count in counts.noted.items()]
+        return (*own, *_notices(feature, counts.unread, counts.unseen, counts.nulls), *noted)
 
     def _put(self, values: pa.Array) -> None:
-        self._nulls += values.null_count
+        self.counts.nulls += values.null_count
         if self._begin is None:
             self._blocks.append(values)
             self.nbytes += values.nbytes

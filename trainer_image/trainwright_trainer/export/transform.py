@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.data.new_data import DataTable, NewData
+from trainwright_trainer.data.datasets import DataTable
+from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.features.missing import rows_of
 from trainwright_trainer.features.pillow import shaped

@@ -16,7 +16,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend, is_distributed
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
-from trainwright_api.resource.stages import HYPEROPT, PREPROCESS
+from trainwright_api.resource.stages import HYPEROPT, PREPROCESS, TASKS_OF_A_MODEL
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
@@ -32,8 +32,6 @@ from trainwright_trainer.storage.s3client.job_credentials import (
     idle_keys,
     keys_of,
 )
-
-TASKS_OF_A_MODEL = ("evaluate", "predict")
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,8 @@ class Job:
     """The line about the weights that the model takes from the source. It is set when the model is made."""
     launcher: str = ""
     """The program that has started the processes of the run, if the user has started it."""
+    maps_on_ray: bool = False
+    """True for a task of a model whose blocks are computed on a Ray cluster."""
     prepares_on_ray: bool = False
     """True if the task preprocess uses a Ray cluster: with processor dask or modin, but not in a single pod."""
 
@@ -149,7 +149,7 @@ def read_job(
         workers=given or _workers(loaded.declared, world or 1),
         text=_current_text(loaded),
         notices=(
-            *(*loaded.notices, *_idle_search(spec), *_in_one_process(spec, pod)),
+            *(*loaded.notices, *_idle_search(spec), *_in_one_process(spec, pod, world)),
             *idle_keys(spec.backend, stored),
         ),
         attempt=pod.attempt if pod else None,
@@ -158,6 +158,7 @@ def read_job(
         cpus=pod.cpus if pod else options.cpus,
         source=source_of(spec.resume_from, config, keys.artifacts) if spec.resume_from and config else None,
         prepares_on_ray=_prepares_on_ray(spec, pod),
+        maps_on_ray=_maps_on_ray(spec, pod, world),
     )
 
 
@@ -193,8 +194,16 @@ def _prepares_on_ray(spec: TrainingJobSpec, pod: Pod | None) -> bool:
     return is_distributed(spec.backend.type, spec.backend.processor.type) and (pod is None or bool(pod.ray_version))
 
 
-def _in_one_process(spec: TrainingJobSpec, pod: Pod | None) -> list[str]:
-    alone = spec.task in TASKS_OF_A_MODEL or (spec.task == PREPROCESS and not _prepares_on_ray(spec, pod))
+def _maps_on_ray(spec: TrainingJobSpec, pod: Pod | None, world: int | None) -> bool:
+    """True for a task of a model on backend ray, if the process is no pod, or one of a Ray cluster, and no launcher has
+    started it."""
+    is_free = world is None and (pod is None or bool(pod.ray_version))
+    return spec.task in TASKS_OF_A_MODEL and spec.backend.type == "ray" and is_free
+
+
+def _in_one_process(spec: TrainingJobSpec, pod: Pod | None, world: int | None) -> list[str]:
+    alone = spec.task in TASKS_OF_A_MODEL and not _maps_on_ray(spec, pod, world)
+    alone |= spec.task == PREPROCESS and not _prepares_on_ray(spec, pod)
     if spec.backend.type == "local" or not alone:
         return []
     return [

@@ -89,6 +89,14 @@ class ModelMetrics:
             for part, tensor in {**metrics.tensors(), **self._worst_tensors(name)}.items()
         }
 
+    def folded(self) -> dict[str, torch.Tensor]:
+        """The same with all rows folded, to be added to the metrics of other rows."""
+        return {
+            f"{module_key(name)}.{part}": tensor
+            for name, metrics in self.outputs.items()
+            for part, tensor in {**metrics.folded().tensors(), **self._worst_tensors(name)}.items()
+        }
+
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Replace the state by the result of an earlier `tensors()`."""
         for name, metrics in self.outputs.items():

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.data.new_data import DataFiles, DataTable
+from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.rows import Block
 from trainwright_trainer.features.errors import check_encoding
 from trainwright_trainer.frames.pandas import in_threads

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.analysis.subject import Subject
-from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.callbacks.events import Scores
+from trainwright_trainer.callbacks.console import notice_lines
 from trainwright_trainer.callbacks.formats import counted, score
 from trainwright_trainer.callbacks.json_lines import nan_to_none
-from trainwright_trainer.data.new_data import NewData
+from trainwright_trainer.data.new_data import EncodedBlock, NewData
 from trainwright_trainer.data.prepared import Prepared, joined
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
@@ -25,6 +25,7 @@ from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.artifacts import feature_summaries
+from trainwright_trainer.tasks.blocks import Blocks, BlocksHere, Log
 from trainwright_trainer.tasks.report_analyses import Analyses, AnalysisSettings, analyses
 from trainwright_trainer.tasks.report_facts import facts_of
 from trainwright_trainer.tasks.result import Evaluation
@@ -48,22 +49,22 @@ _NO_ROW = {
 }
 
 
-def evaluate(job: Job, console: Console) -> Evaluation:
+def evaluate(job: Job, log: Log, blocks: Blocks) -> Evaluation:
     """Score a data set with targets. Writes `evaluation.json` and `evaluation.html` to the output folder."""
-    saved = model_of(job)
+    saved = model_of(job, blocks.device)
     data, part = evaluation_data(saved, job)
     with computing(saved, job.options.threads, job.cpus):
         about = {"model": str(job.model), "dataset": job.dataset}
         content = saved.about["content"] if part == "test" else ""
-        settings = AnalysisSettings(job.spec.report.max_seconds, console.log)
-        found = evaluation_of(saved, data, part, about, settings, facts_of(job, job.dataset, content))
-    console.log_notices(data.notices(), data.name)
+        settings = AnalysisSettings(job.spec.report.max_seconds, log)
+        found = evaluation_of(saved, data, part, about, settings, facts_of(job, job.dataset, content), blocks)
     shown = [f"{name}.{metric} {score(value)}" for name, one in found.items() for metric, value in one.items()]
     plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": found.rows, "scores": found.scores}
     folder = storage_at(str(job.output), job.keys.artifacts)
     folder.write("evaluation.html", [found.page.encode()])
     folder.write("evaluation.json", [json.dumps(nan_to_none(plain), indent=2).encode() + b"\n"])
-    console.log(
+    log(
+        *notice_lines(data.notices(), data.name),
         f"{data.name}: {counted(found.rows, _ROW[part])} · " + " · ".join(shown),
         f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
     )
@@ -77,19 +78,21 @@ def evaluation_of(
     about: dict[str, Any],
     settings: AnalysisSettings | None = None,
     facts: Mapping[str, str] | None = None,
+    blocks: Blocks | None = None,
 ) -> Evaluation:
     """The scores and the page of a data set; `about` and `facts` are shown on the page.
 
     The analyses of the report are computed if `settings` is given and the data have at most `MOST_BLOCKS`
-    blocks. Raises `Mistakes` if no row has targets.
+    blocks. `blocks`: where the blocks are computed; None: in this process. Raises `Mistakes` if no row has targets.
     """
     metrics = model_metrics(saved.config, saved.statistics, figures=True)
-    rows, scores, whole = _scored(saved, data, metrics)
+    rows, whole = _scored(saved, data, metrics, blocks or BlocksHere())
+    scores = metrics.compute()
     if not rows:
         raise Mistakes.one("dataset", _NO_ROW[part].format(data.name))
     found = Analyses(figures_of(metrics), None)
     if settings is not None and whole is not None:
-        subject = Subject(saved.model, saved.config, whole, saved.about["seed"], rows_at_a_time(saved))
+        subject = Subject(saved.model, saved.config, whole, saved.about["seed"], rows_at_a_time(saved), saved.device)
         found = analyses(subject, data.raw, metrics, found.figures, settings)
     page = ReportData(
         title=str(saved.about["name"]),
@@ -107,16 +110,44 @@ def evaluation_of(
     return Evaluation(scores, rows, part, render(page))
 
 
-def _scored(saved: SavedModel, data: NewData, metrics: ModelMetrics) -> tuple[int, Scores, Prepared | None]:
-    """The number of rows that have targets and inputs, their scores, and all rows together if there are few blocks."""
-    count, kept = 0, list[Prepared]()
-    with torch.inference_mode():
-        for block in data.blocks():
-            kept = [*kept, block.data][: MOST_BLOCKS + 1]
-            rows = valid_rows(saved, block.data)
-            count += len(rows)
-            for batch in rows.sequential(rows_at_a_time(saved)):
-                logits = saved.model(batch)
+@dataclass(frozen=True)
+class Measured:
+    """The rows of a block that have targets and inputs, and the state of their metrics. `data`: of a first block."""
+
+    rows: int
+    state: Mapping[str, torch.Tensor]
+    data: Prepared | None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Measures the model on the rows of a block. The metrics of blocks are merged in the order of the blocks, so they
+    do not depend on where a block is computed."""
+
+    saved: SavedModel
+
+    def __call__(self, block: EncodedBlock) -> Measured:
+        rows = valid_rows(self.saved, block.data)
+        self._metrics.reset()
+        with torch.inference_mode():
+            for batch in rows.sequential(rows_at_a_time(self.saved)):
+                logits = self.saved.model(batch)
                 numbered = replace(batch, rows=batch.rows + block.first_row)
-                metrics.update(logits, saved.model.losses(logits, batch), numbered)
-    return count, metrics.compute(), joined(kept) if len(kept) <= MOST_BLOCKS else None
+                self._metrics.update(logits, self.saved.model.losses(logits, batch), numbered)
+        return Measured(len(rows), self._metrics.folded(), block.data if block.number <= MOST_BLOCKS else None)
+
+    @cached_property
+    def _metrics(self) -> ModelMetrics:
+        return model_metrics(self.saved.config, self.saved.statistics, figures=True)
+
+
+def _scored(saved: SavedModel, data: NewData, metrics: ModelMetrics, blocks: Blocks) -> tuple[int, Prepared | None]:
+    """Add all blocks to `metrics`. Returns the number of scored rows, and all rows together if there are few blocks."""
+    count, kept = 0, list[Prepared]()
+    for found in blocks.map(saved, data, Measure):
+        count += found.rows
+        metrics.add(found.state)
+        kept += [found.data] if found.data is not None else []
+    if len(kept) > MOST_BLOCKS:
+        return count, None
+    return count, replace(joined(kept), statistics=saved.statistics)

@@ -19,7 +19,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from trainwright_trainer.data.new_data import DataFiles, DataTable
+    from trainwright_trainer.data.datasets import DataFiles, DataTable
 
 
 class ArrowTable(Protocol):
@@ -70,9 +70,9 @@ def given_data(data: Data, na_values: Sequence[str] = ()) -> DataFiles | DataTab
     `na_values`: the texts that count as missing, in addition to the usual ones.
     """
     from trainwright_api.resource.dataset_options import DatasetOptions
+    from trainwright_trainer.data.datasets import DataFiles, DataTable
     from trainwright_trainer.data.files import find
     from trainwright_trainer.data.formats.missing_words import without_texts
-    from trainwright_trainer.data.new_data import DataFiles, DataTable
 
     if isinstance(data, str | os.PathLike):
         return DataFiles(find(os.fspath(data), options=DatasetOptions(na_values=list(na_values) or None)))

@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 import pyarrow as pa
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.data.files import counts
-from trainwright_trainer.data.new_data import DataTable
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.storage.location import place_of
 from trainwright_trainer.storage.registry import storage_of

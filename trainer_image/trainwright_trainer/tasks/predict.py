@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.callbacks.console import Console, notice_lines
 from trainwright_trainer.callbacks.formats import count, counted
 from trainwright_trainer.data.new_data import KEEP, EncodedBlock, NewData
 from trainwright_trainer.data.table_schema import joined
@@ -20,6 +22,7 @@ from trainwright_trainer.job.options import prediction_file
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.storage.location import Place
+from trainwright_trainer.tasks.blocks import Blocks, BlocksHere, Log
 from trainwright_trainer.tasks.image_folder import images_of
 from trainwright_trainer.tasks.prediction_file import writing
 from trainwright_trainer.tasks.saved_model import (
@@ -37,12 +40,12 @@ ALL = ("all",)
 """The value of `--keep` for all columns."""
 
 
-def predict(job: Job, console: Console) -> pa.Table | None:
+def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     """Predict each row of the data set, in its order. A row that an input feature drops has null predictions.
 
     Returns the rows too if `job.options.returns_rows`.
     """
-    saved = model_of(job)
+    saved = model_of(job, blocks.device)
     refuse_top_k(saved.config, job.options.top_k)
     images = images_of(job, saved)
     files = images or files_of(job)
@@ -51,20 +54,20 @@ def predict(job: Job, console: Console) -> pa.Table | None:
     path = prediction_file(job.options.output, job.output)
     tables, empty = [], 0
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
-        for table, left_out in predictions(saved, data, job.options.top_k):
+        for table, left_out in blocks.map(saved, data, partial(Predictor, top_k=job.options.top_k)):
             write(table)
             empty += left_out
             if job.options.returns_rows:
                 tables.append(table)
-    console.log_notices(data.notices(), data.name)
     more = f", {count(empty)} empty for want of an input" if empty else ""
-    console.log(f"{data.name}: {counted(data.rows, 'row')} predicted{more}: {path}")
+    done = f"{data.name}: {counted(data.tally.rows, 'row')} predicted{more}: {path}"
+    log(*notice_lines(data.notices(), data.name), done)
     return joined(tables) if tables else None
 
 
 def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`."""
-    saved = load_model(model, job.keys.artifacts)
+    saved = load_model(model, job.keys.artifacts, BlocksHere.of(job).device)
     data, _ = evaluation_data(saved, job, kept_columns(saved.config, files_of(job).columns(), ()))
     path, rows = job.output / "test_predictions.parquet", 0
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
@@ -97,17 +100,28 @@ def refuse_top_k(config: ModelConfig, top_k: int | None) -> None:
         raise Mistakes.one("--top-k", f"acts on outputs of type category alone, and the model predicts {found}")
 
 
-def predictions(saved: SavedModel, data: NewData, top_k: int | None = None) -> Iterator[tuple[pa.Table, int]]:
-    """All rows, block by block: kept columns, then predictions. With the number of rows that have no prediction."""
-    for block in data.blocks():
-        rows = valid_rows(saved, block.data)
-        table = _predicted(saved, rows, top_k)
+@dataclass(frozen=True)
+class Predictor:
+    """Predicts the rows of a block. `top_k`: the likeliest classes of a category."""
+
+    saved: SavedModel
+    top_k: int | None = None
+
+    def __call__(self, block: EncodedBlock) -> tuple[pa.Table, int]:
+        """Kept columns, then predictions. With the number of rows that have no prediction."""
+        rows = valid_rows(self.saved, block.data)
+        table = _predicted(self.saved, rows, self.top_k)
         left_out = block.data.rows - len(rows)
         if left_out:
             places = np.full(block.data.rows, -1, dtype=np.int64)
             places[rows.held.rows] = np.arange(len(rows))
             table = table.take(pa.array(places, mask=places < 0))
-        yield _beside(_kept(saved.config, block), table), left_out
+        return _beside(_kept(self.saved.config, block), table), left_out
+
+
+def predictions(saved: SavedModel, data: NewData, top_k: int | None = None) -> Iterator[tuple[pa.Table, int]]:
+    """The predictions of all blocks, in this process."""
+    return BlocksHere().map(saved, data, partial(Predictor, top_k=top_k))
 
 
 def _of_valid_rows(saved: SavedModel, block: EncodedBlock) -> pa.Table:
@@ -120,7 +134,7 @@ def _of_valid_rows(saved: SavedModel, block: EncodedBlock) -> pa.Table:
 
 def _predicted(saved: SavedModel, rows: Materialised, top_k: int | None = None) -> pa.Table:
     """One row of predictions for each row. Without rows, the table is empty and has all columns."""
-    batches = rows.sequential(rows_at_a_time(saved)) if len(rows) else [rows.held.part(0, 0)]
+    batches = rows.sequential(rows_at_a_time(saved)) if len(rows) else [rows.held.part(0, 0).on(saved.device)]
     with torch.inference_mode():
         found = (saved.model.predict(batch) for batch in batches)
         tables = [prediction_table(saved.config, saved.statistics, logits, top_k) for logits in found]

@@ -12,8 +12,10 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.stages import TASKS_OF_A_MODEL
 from trainwright_trainer.backends.launchers import Launch, is_inside_ray, launch_of, launch_of_pod
 from trainwright_trainer.backends.machine import gpus_of_this_machine, processes_for
 from trainwright_trainer.backends.ray.environment import settle
@@ -51,7 +53,7 @@ def run(
     In a pod, run the pod's stage. If `stop` is given, the caller handles the signals. Raises the exceptions that
     `errors.py` lists.
     """
-    on_ray = pod is None and options.backend is None and task in (None, *TRAINING_TASKS) and is_inside_ray(os.environ)
+    on_ray = pod is None and options.backend is None and task in (None, *ON_RAY) and is_inside_ray(os.environ)
     launch = launch_of_pod(pod) if pod else None if on_ray else launch_of(os.environ)
     console = console or Console(as_json=options.json, quiet=launch is not None and launch.rank > 0)
     with closing(console), reporting_oom():
@@ -178,6 +180,8 @@ def _refuse_gpus(options: Options) -> None:
 
 
 TRAINING_TASKS = ("train", "experiment")
+ON_RAY = (*TRAINING_TASKS, *TASKS_OF_A_MODEL)
+"""The tasks that use the Ray in which their process runs."""
 # By `backend.type`.
 TRAINING_BACKENDS = {
     "local": _train_on_this_machine,
@@ -230,19 +234,26 @@ def _hyperopt(job: Job, console: Console, stop: StopRequest | None) -> TaskSumma
 
 
 def _evaluate(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
-    preload_imports()
-    from trainwright_trainer.tasks.evaluate import evaluate
-
     with _ending_at_once(stop):
-        return TaskSummary("the model is measured", evaluation=evaluate(job, console))
+        return TaskSummary("the model is measured", evaluation=_of_a_model("evaluate", job, console))
 
 
 def _predict(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
-    preload_imports()
-    from trainwright_trainer.tasks.predict import predict
-
     with _ending_at_once(stop):
-        return TaskSummary("the predictions are written", predictions=predict(job, console))
+        return TaskSummary("the predictions are written", predictions=_of_a_model("predict", job, console))
+
+
+def _of_a_model(task: str, job: Job, console: Console) -> Any:
+    if job.maps_on_ray:
+        settle(os.environ)
+        from trainwright_trainer.tasks.on_ray import on_ray
+
+        return on_ray(task, job, console)
+    preload_imports()
+    from trainwright_trainer.tasks.blocks import BlocksHere
+    from trainwright_trainer.tasks.of_a_model import OF_A_MODEL
+
+    return OF_A_MODEL[task](job, console.log, BlocksHere.of(job))
 
 
 def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:

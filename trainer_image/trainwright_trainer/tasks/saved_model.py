@@ -8,10 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.new_data import DataFiles, DataTable, NewData
+from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.decoders.width import width_of
@@ -38,32 +41,35 @@ _LOGITS_AT_A_TIME = 1 << 24
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A saved model, loaded and in eval mode. `about`: its name, its seed and the hash of its training data."""
+    """A saved model, loaded on `device` and in eval mode. `about`: its name, its seed and the hash of its training
+    data."""
 
     config: ModelConfig
     statistics: Mapping[str, Mapping[str, Any]]
     layout: Layout
     model: Model
     about: Mapping[str, Any]
+    device: torch.device
 
     def rows_of(self, data: DataFiles | DataTable, *, targets: bool, kept: Sequence[str] = ()) -> NewData:
         """All rows of new data. Raises `Mistakes` for columns that the data lack."""
         return NewData(data, self.config, self.statistics, targets=targets, kept=kept)
 
 
-def load_model(location: Place, access: S3Credentials | None = None) -> SavedModel:
+def load_model(location: Place, access: S3Credentials | None = None, device: str = "cpu") -> SavedModel:
     """Load the model from its folder or its run folder. Raises `Mistakes` if there is no model, or it is damaged."""
     folder = model_folder.load(str(location), access)
     config = ModelConfig.model_validate(folder.config)
     layout = layout_of(config, folder.statistics)
     model = Model(config, folder.statistics, layout, seed=0)
     model.load_state_dict(dict(folder.weights), assign=True)
-    return SavedModel(config, folder.statistics, layout, model.eval(), folder.extra)
+    there = torch.device(device)
+    return SavedModel(config, folder.statistics, layout, model.to(there).eval(), folder.extra, there)
 
 
-def model_of(job: Job) -> SavedModel:
+def model_of(job: Job, device: str) -> SavedModel:
     assert job.model is not None, "a task of a model names one"
-    return load_model(job.model, job.keys.artifacts)
+    return load_model(job.model, job.keys.artifacts, device)
 
 
 def files_of(job: Job) -> DataFiles:
@@ -90,9 +96,9 @@ def evaluation_data(saved: SavedModel, job: Job, kept: Sequence[str] = ()) -> tu
 
 
 def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:
-    """The test rows that no feature drops."""
+    """The test rows that no feature drops. Their batches are on the device of the model."""
     held = part_rows(data, _present(saved.layout, data), DTYPES[saved.config.trainer.precision], TEST)
-    return Materialised(held, EpochOrder(0, shuffles=False))
+    return Materialised(held, EpochOrder(0, shuffles=False), saved.device)
 
 
 def rows_at_a_time(saved: SavedModel) -> int:

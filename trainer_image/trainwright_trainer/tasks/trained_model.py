@@ -89,12 +89,14 @@ def _warn(rows: NewData) -> None:
 
 
 def load_trained(model: str | os.PathLike[str]) -> TrainedModel:
-    """Read a model from its folder, or from the folder of its run, on this machine or in a store.
+    """Read a model from its folder, or from the folder of its run, on this machine or in a store. A GPU holds it, if
+    there is one.
 
     Raises `Mistakes` if there is no model, or it is damaged, and `EnvironmentFailure` if it cannot be read.
     """
+    from trainwright_trainer.backends.local import local
     from trainwright_trainer.storage.location import place_of
     from trainwright_trainer.tasks.saved_model import load_model
 
     place = os.fspath(model)
-    return TrainedModel(load_model(place_of(place, "model")), place)
+    return TrainedModel(load_model(place_of(place, "model"), device=local().device), place)

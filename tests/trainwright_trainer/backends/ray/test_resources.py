@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.resource.backend import BackendTrainer
-from trainwright_trainer.backends.ray.resources import check_this_machine, missing_line, needs_of
+from trainwright_trainer.backends.ray.resources import check_this_machine, missing_line, needs_of, pool_of
 from trainwright_trainer.errors import EnvironmentFailure
 
 
@@ -66,3 +66,44 @@ def test_a_machine_without_the_gpus_that_are_asked_for():
     check_this_machine(needs(2), 0)
     with pytest.raises(EnvironmentFailure, match=r"asks for GPUs \(2\), and this machine has 0.*--backend local"):
         check_this_machine(needs(2, use_gpu=True), 0)
+
+
+def pool(*nodes, workers=None, **section):
+    return pool_of(BackendTrainer.model_validate(section), workers, nodes)
+
+
+TWO, GPUS = {"CPU": 2.0}, {"CPU": 8.0, "GPU": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("found", "sizes"),
+    [
+        pytest.param(pool(TWO, TWO), (4, 4), id="one for each CPU"),
+        pytest.param(pool(TWO, GPUS), (2, 2), id="one for each GPU"),
+        pytest.param(pool(GPUS, use_gpu=False), (8, 8), id="GPUs that are not wanted"),
+        pytest.param(pool(TWO, num_workers=1), (1, 1), id="as many as the file says"),
+        pytest.param(pool(TWO, num_workers=9), (2, 9), id="more when there is room"),
+        pytest.param(pool(TWO, num_workers={"min": 1, "max": 5}), (2, 5), id="a range"),
+        pytest.param(pool(TWO, workers=2, num_workers={"min": 1, "max": 5}), (2, 2), id="resolved by the operator"),
+        pytest.param(pool(TWO, resources_per_worker={"CPU": 3}), (1, 1), id="no room: one waits"),
+        pytest.param(pool(), (1, 1), id="no node: one waits"),
+    ],
+)
+def test_the_size_of_a_pool(found, sizes):
+    assert (found.least, found.most) == sizes
+
+
+@pytest.mark.parametrize(
+    ("section", "reader", "actor"),
+    [
+        ({}, 0.5, {"num_cpus": 0.5, "num_gpus": 0}),
+        ({"resources_per_worker": {"CPU": 2}}, 1, {"num_cpus": 1, "num_gpus": 0}),
+        ({"resources_per_worker": {"CPU": 4, "slot": 1}}, 1, {"num_cpus": 3, "resources": {"slot": 1}}),
+        ({"resources_per_worker": {"CPU": 4, "GPU": 0.5}}, 1, {"num_cpus": 1, "num_gpus": 0.5}),
+        ({"resources_per_worker": {"CPU": 0, "GPU": 1}}, 0.5, {"num_cpus": 0.5, "num_gpus": 1}),
+    ],
+)
+def test_an_actor_shares_the_cpus_of_a_worker_with_a_reader(section, reader, actor):
+    found = pool(GPUS, **{"use_gpu": "GPU" in section.get("resources_per_worker", {}), **section})
+    assert found.reader_cpus == reader
+    assert actor.items() <= dict(found.actor_options).items()

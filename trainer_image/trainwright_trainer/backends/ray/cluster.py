@@ -16,29 +16,39 @@ from ray._private import services
 from ray.exceptions import RayError
 
 from trainwright_api.resource.backend import BackendTrainer
+from trainwright_trainer.backends.machine import gpus_of_this_machine
 from trainwright_trainer.backends.ray.resources import WorkerResources, check_this_machine, needs_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.signals import handlers_kept
 
 ADDRESS = "RAY_ADDRESS"
 NEW = "local"
-# Only worker specs and messages go through Ray's object store.
+# In training only worker specs and messages go through Ray's object store.
 _STORE_BYTES = 128 << 20
 # On a busy machine Ray may miss its own deadlines. A retry is faster, as its files are then in the page cache.
 _TRIES = 3
 _SECONDS_TO_ANSWER = 10.0
-# Ray Train leaves this actor behind on the driver's node. Its name and its namespace are equal.
-_LEFT_BEHIND = "AutoscalingCoordinator"
+# The actors that Ray Train and Ray Data leave behind on the node that has used them, by name: the namespace.
+_LEFT_BEHIND = {
+    "AutoscalingCoordinator": "AutoscalingCoordinator",
+    "ActorLocationTracker": "ActorLocationTracker",
+    "datasets_stats_actor": "_dataset_stats_actor",
+}
 
 
 @contextmanager
 def cluster(
-    section: BackendTrainer, workers: int | None, *, alone: bool = False, log: Callable[[str], None]
+    section: BackendTrainer,
+    workers: int | None,
+    *,
+    alone: bool = False,
+    log: Callable[[str], None],
+    store_bytes: int = _STORE_BYTES,
 ) -> Iterator[WorkerResources]:
     """Connect to Ray and yield the resources of the workers. A Ray that is started here is shut down on exit.
 
-    `alone`: no other run uses the cluster; on exit the actor that Ray Train leaves behind is killed. `log` logs the
-    address of the cluster, unless RAY_ADDRESS gives it.
+    `alone`: no other run uses the cluster; on exit the actors that Ray leaves behind are killed. `log` logs the
+    address of the cluster, unless RAY_ADDRESS gives it. `store_bytes`: the object store of a Ray that is started here.
     """
     if ray.is_initialized():
         yield needs_of(section, workers, *_gpus_and_cpus())
@@ -48,7 +58,7 @@ def cluster(
     try:
         if found in (None, NEW):
             log("starting Ray on this machine")
-            needs = _start(section, workers)
+            needs = _start(section, workers, store_bytes)
         else:
             if named:
                 log(f"joining the Ray at {named} ({ADDRESS})")
@@ -64,7 +74,7 @@ def cluster(
 def resources_here() -> Mapping[str, float] | None:
     """The CPUs and GPUs of the Ray that `cluster` starts on this machine; None if it joins another one."""
     found = os.environ.get(ADDRESS) or _recorded(lambda _: None)
-    return {"CPU": os.cpu_count() or 1, "GPU": _gpus_here()} if found in (None, NEW) else None
+    return {"CPU": os.cpu_count() or 1, "GPU": gpus_of_this_machine()} if found in (None, NEW) else None
 
 
 def _recorded(log: Callable[[str], None]) -> str | None:
@@ -101,14 +111,16 @@ def _check_port(address: str) -> None:
 
 
 def _leave() -> None:
-    """Kill the actor of Ray Train. With it the node is not idle, and a terminating pod waits out its grace period."""
-    with suppress(ValueError, RayError):  # there is no such actor, or the cluster is gone
-        ray.kill(ray.get_actor(_LEFT_BEHIND, namespace=_LEFT_BEHIND))
+    """Kill the actors of Ray's libraries. With one the node is not idle, and a terminating pod waits out its grace
+    period."""
+    for name, namespace in _LEFT_BEHIND.items():
+        with suppress(ValueError, RayError):  # there is no such actor, or the cluster is gone
+            ray.kill(ray.get_actor(name, namespace=namespace))
 
 
-def _start(section: BackendTrainer, workers: int | None) -> WorkerResources:
+def _start(section: BackendTrainer, workers: int | None, store_bytes: int) -> WorkerResources:
     """Start Ray on this machine. Workers share the cores: Ray gets as many CPUs as the workers need."""
-    gpus = _gpus_here()
+    gpus = gpus_of_this_machine()
     needs = needs_of(section, workers, gpus, os.cpu_count() or 1)
     check_this_machine(needs, gpus)
     named = {name: needs.workers * share for name, share in needs.resources.items() if name not in ("CPU", "GPU")}
@@ -116,7 +128,7 @@ def _start(section: BackendTrainer, workers: int | None) -> WorkerResources:
         "num_cpus": max(needs.cpus, os.cpu_count() or 1),
         "num_gpus": gpus,
         "resources": named,
-        "object_store_memory": _STORE_BYTES,
+        "object_store_memory": store_bytes,
     }
     for _ in range(_TRIES - 1):
         with suppress(EnvironmentFailure):
@@ -144,9 +156,3 @@ def _first_line(error: Exception) -> str:
 def _gpus_and_cpus() -> tuple[float, float]:
     there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     return there.get("GPU", 0.0), there.get("CPU", 0.0)
-
-
-def _gpus_here() -> int:
-    import torch
-
-    return torch.cuda.device_count()

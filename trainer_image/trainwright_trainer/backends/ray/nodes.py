@@ -6,7 +6,7 @@ Train reads the same marks, but reports them to its workers in a barrier, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import ray
@@ -24,9 +24,14 @@ def log_missing(needs: WorkerResources, log: Callable[[str], None]) -> None:
 
     Ray Train asks the autoscaler for the workers by itself, and waits without a limit until all of them have room.
     """
-    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    if line := missing_line(needs, (node["Resources"] for node in nodes if node["Alive"])):
+    if line := missing_line(needs, resources_of_nodes()):
         log(line)
+
+
+def resources_of_nodes() -> list[Mapping[str, float]]:
+    """The resources of each living node, by name."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return [node["Resources"] for node in nodes if node["Alive"]]
 
 
 class Nodes:

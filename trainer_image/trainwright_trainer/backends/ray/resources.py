@@ -1,10 +1,14 @@
-"""The number of workers and their resources, from the `backend.trainer` section and the GPUs of the cluster."""
+"""The number of workers and their resources, from the `backend.trainer` section and the GPUs of the cluster.
+
+A task that trains has a gang of workers, which start together. One that predicts or evaluates has a pool of actors.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from trainwright_api.resource.backend import BackendTrainer, WorkerRange
 from trainwright_trainer.errors import EnvironmentFailure
@@ -44,6 +48,49 @@ def needs_of(section: BackendTrainer, workers: int | None, gpus: float, cpus: fl
             workers, least = min(max(room, asked.min), asked.max), asked.min
     needed = {name: share for name, share in resources.items() if share}
     return WorkerResources(workers, use_gpu, needed, section.max_retries, least)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Actors with a model, and the tasks that read for them. `least`: the actors that have room now; `most`: those that
+    the pool may grow to. `resources`: those of a worker, which an actor shares with a task that reads."""
+
+    least: int
+    most: int
+    use_gpu: bool
+    resources: Mapping[str, float]
+    retries: int
+
+    @property
+    def cpus(self) -> float:
+        """The CPUs that a worker has in the file."""
+        return self.resources.get("CPU", 1.0)
+
+    @property
+    def reader_cpus(self) -> float:
+        """The CPUs of a task that reads. They are not 0: a head without CPUs has little memory."""
+        return min(1.0, self.cpus / 2)
+
+    @property
+    def actor_options(self) -> Mapping[str, Any]:
+        """The resources of an actor as options of Ray. A model on a GPU leaves the CPUs to the tasks that read."""
+        rest = self.cpus - self.reader_cpus
+        cpus = min(1.0, rest) if self.use_gpu else rest if rest < 1 else float(math.floor(rest))
+        custom = {name: share for name, share in self.resources.items() if name not in ("CPU", "GPU")}
+        return {"num_cpus": cpus, "num_gpus": self.resources.get("GPU", 0), "resources": custom}
+
+
+def pool_of(section: BackendTrainer, workers: int | None, nodes: Iterable[Mapping[str, float]]) -> Pool:
+    """The actors of a cluster. `workers`: their number; None: that of the file, or as many as fit. `nodes`: their
+    resources, those in use too.
+    """
+    each = list(nodes)
+    gpus, cpus = (sum(node.get(name, 0.0) for node in each) for name in ("GPU", "CPU"))
+    needs = needs_of(section, workers, gpus, cpus)
+    fitting = sum(_fitting(needs.resources, node) for node in each)
+    asked = section.num_workers if workers is None else workers
+    most = asked.max if isinstance(asked, WorkerRange) else asked or max(1, int(fitting))
+    return Pool(max(1, int(min(most, fitting))), most, needs.use_gpu, needs.resources, section.max_retries)
 
 
 def missing_line(needs: WorkerResources, nodes: Iterable[Mapping[str, float]]) -> str | None:

@@ -55,6 +55,8 @@ class ParquetReader:
                     first += len(batch)
                     if start < stop:
                         yield flat(pa.Table.from_batches([batch.slice(start, stop - start)]))
+                    if first >= rows.stop:
+                        return
 
 
 def _batch_rows(parquet: pq.ParquetFile, columns: Sequence[str]) -> int:

@@ -1,0 +1,90 @@
+"""The data sets that a trained model reads: files, or a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from trainwright_trainer.data import source
+from trainwright_trainer.data.files import Files
+from trainwright_trainer.data.rows import Block, blocks_of
+from trainwright_trainer.data.table_schema import flat
+from trainwright_trainer.frames.interface import Source
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.registry import storage_of
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
+
+
+@dataclass(frozen=True)
+class DataFiles:
+    """The files of a data set."""
+
+    files: Files
+    access: S3Credentials | None = None
+    """The keys for files that the data name; None takes them from the environment."""
+
+    @property
+    def home(self) -> Storage:
+        """The folder to which paths in the data are relative."""
+        return self.files.storage
+
+    @property
+    def name(self) -> str:
+        return self.files.dataset
+
+    def columns(self) -> Sequence[str]:
+        """Raises `Mistakes` and `EnvironmentFailure`."""
+        return source.columns_of(self.files)
+
+    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:
+        source.check(self.files, wanted)
+        return source.DataSource(self.files, wanted, coded, block_rows)
+
+    def notices(self) -> Sequence[str]:
+        return source.notices(self.files)
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table in memory."""
+
+    table: pa.Table
+    name: str
+    access: S3Credentials | None = None
+    folder: Storage | None = None
+    """The folder to which paths in the table are relative. None: the working folder."""
+
+    @property
+    def home(self) -> Storage:
+        return self.folder or storage_of(Path())
+
+    def columns(self) -> Sequence[str]:
+        return list(self._flat.column_names)
+
+    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:  # noqa: ARG002
+        """Raises `Mistakes` for columns that the table lacks."""
+        table = self._flat
+        source.check_names(self.name, table.column_names, wanted)
+        return _TableSource(table.select(sorted({column for _, column in wanted})), block_rows)
+
+    def notices(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def _flat(self) -> pa.Table:
+        return flat(self.table)
+
+
+@dataclass(frozen=True)
+class _TableSource:
+    table: pa.Table
+    block_rows: int | None
+
+    def blocks(self) -> Iterator[Block]:
+        return blocks_of([self.table] if len(self.table) else [], block_rows=self.block_rows)
+
+    def divisible(self) -> None:
+        """None: the table is in the memory of this process."""
