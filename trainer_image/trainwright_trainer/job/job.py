@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainwright_api.checks import load
 from trainwright_api.checks.validate import Inspected, Loaded
@@ -22,7 +22,6 @@ from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.recipe import Recipe
-from trainwright_trainer.job.source import PATH, Source, source_of
 from trainwright_trainer.storage.location import Place, S3Uri, place_of
 from trainwright_trainer.storage.s3client.job_credentials import (
     ARTIFACTS,
@@ -32,6 +31,9 @@ from trainwright_trainer.storage.s3client.job_credentials import (
     idle_keys,
     keys_of,
 )
+
+if TYPE_CHECKING:
+    from trainwright_trainer.job.source import Source
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def read_job(
         refuse_unwritable(options.output)
     output = _place(pod.run if pod else options.output) or _output(spec, name)
     place = place_of(spec.model, "model") if spec.model else None
-    stored = _stored(spec, output, place, place_of(spec.resume_from, PATH) if spec.resume_from else None)
+    stored = _stored(spec, output, place, place_of(spec.resume_from, "resumeFrom") if spec.resume_from else None)
     given, keys = _given_workers(spec, pod), keys_of(spec.backend, stored)
     config = _resolved(spec)
     return Job(
@@ -156,7 +158,7 @@ def read_job(
         uid=pod.uid if pod else None,
         given_workers=given,
         cpus=pod.cpus if pod else options.cpus,
-        source=source_of(spec.resume_from, config, keys.artifacts) if spec.resume_from and config else None,
+        source=_source(spec, config, keys),
         prepares_on_ray=_prepares_on_ray(spec, pod),
         maps_on_ray=_maps_on_ray(spec, pod, world),
     )
@@ -209,6 +211,14 @@ def _in_one_process(spec: TrainingJobSpec, pod: Pod | None, world: int | None) -
     return [
         f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"
     ]
+
+
+def _source(spec: TrainingJobSpec, config: ModelConfig | None, keys: JobCredentials) -> Source | None:
+    if spec.resume_from is None or config is None:
+        return None
+    from trainwright_trainer.job.source import source_of  # it imports torch
+
+    return source_of(spec.resume_from, config, keys.artifacts)
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from trainwright_trainer.backends.ray.ordered_map import ordered_map
 from trainwright_trainer.backends.ray.resources import Pool
-from trainwright_trainer.data.new_data import Apart, EncodedBlock, NewData, Tally
-from trainwright_trainer.frames.pandas import reading_with
+from trainwright_trainer.data.new_data import EncodedBlock, NewData, Tally
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
 from trainwright_trainer.runtime.threads import Threads
+from trainwright_trainer.tasks.block_reading import read
 from trainwright_trainer.tasks.blocks import Make
 from trainwright_trainer.tasks.saved_model import SavedModel, model_of, rows_at_a_time
 
@@ -40,7 +40,7 @@ class BlocksOnRay:
     def map(self, saved: SavedModel, data: NewData, make: Make[T]) -> Iterator[T]:  # noqa: ARG002
         apart = data.apart()
         shared, parts = (data, [range(1)]) if apart is None else (apart, parts_of(apart.count, self.pool.most))
-        for found in ordered_map(self.pool, shared, parts, _read, partial(_made, self.job, self.pool, make)):
+        for found in ordered_map(self.pool, shared, parts, read, partial(_made, self.job, self.pool, make)):
             if isinstance(found, Tally):
                 data.tally.add(found)
             elif not data.tally.problems:
@@ -52,15 +52,6 @@ def parts_of(blocks: int, actors: int) -> list[range]:
     """The numbers of the blocks of each part. Large parts begin where row groups usually do."""
     size = max(1, min(_MOST_BLOCKS, math.ceil(blocks / (actors * _PARTS_EACH))))
     return [range(start, min(start + size, blocks)) for start in range(0, blocks, size)]
-
-
-def _read(shared: NewData | Apart, part: range) -> Iterator[EncodedBlock | Tally]:
-    """The blocks of a part and then its tally, in a task. A task that reads all of the data has threads."""
-    data, threads = (shared.part(part), 1) if isinstance(shared, Apart) else (shared, usable_cpus())
-    with reading_with(threads):
-        for block in data.read():
-            yield replace(block, data=replace(block.data, statistics={}))  # the actors know them
-    yield data.tally
 
 
 def _made(job: Job, pool: Pool, make: Make[T]) -> Callable[[EncodedBlock | Tally], T | Tally]:
