@@ -102,13 +102,14 @@ def killed(marker: str, place: str):
     return items, make
 
 
-@pytest.mark.parametrize("place", ["read", "map"])
+@pytest.mark.parametrize("place", [pytest.param("read", marks=pytest.mark.slow), "map"])
 def test_after_a_kill_each_item_is_there_once(tmp_path, place):
     marker = tmp_path / "killed"
     assert list(ordered_map(pool(), None, PARTS, *killed(str(marker), place))) == list(range(12))
     assert marker.exists()
 
 
+@pytest.mark.slow
 def test_an_actor_that_is_killed_again_and_again_is_one_line(tmp_path):
     items, make = killed(str(tmp_path / "never"), "map")
     with pytest.raises(EnvironmentFailure, match="no retry is left"):

@@ -73,7 +73,7 @@ def _dataset(
     found: Dataset = numbers.flat_map(read, num_cpus=pool.reader_cpus).map_batches(
         _Actor,
         fn_constructor_args=of_actor,
-        compute=ActorPoolStrategy(min_size=pool.least, max_size=pool.most),
+        compute=ActorPoolStrategy(min_size=pool.least, max_size=pool.most, max_tasks_in_flight_per_actor=2),
         batch_size=1,
         batch_format="pyarrow",
         **pool.actor_options,
