@@ -17,6 +17,7 @@ TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 REGISTRY ?=
 IMAGE = $(if $(REGISTRY),$(REGISTRY:/=)/)$(1):$(TAG)
 CHROMIUM := /usr/bin/chromium
+# The core has a limit of 15 minutes, so Kueue and cert-manager are not in it: each build takes minutes.
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
@@ -138,7 +139,7 @@ cluster-down: setup ## end that cluster and remove all that it made, but not the
 e2e: setup ## our chart, operator and trainer on that cluster, or on the one of KUBECONFIG and IMAGES: the core
 	$(RUN) pytest $(CORE)
 
-e2e-all: setup ## that and all the rest: every fault, installs, the audit log, and that a cluster leaves nothing; needs root
+e2e-all: setup ## that and all the rest: every fault, installs, Kueue, the audit log, and that a cluster leaves nothing; needs root
 	@$(MAKE) --no-print-directory cluster-down
 	$(RUN) pytest e2e/machine
 	$(RUN) pytest e2e/full_cluster

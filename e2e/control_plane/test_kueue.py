@@ -9,11 +9,12 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from testkit.api import Api, Manifest, condition, until
+from testkit.api import Api, condition, until
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.kueue_manager import KueueManager
+from testkit.cluster.kueue_objects import GPU, HIGH, LABEL, PRIORITY, QUEUE, resources_of
 from testkit.control_plane.installed import Installed, installed
-from testkit.control_plane.queues import GPU, HIGH, PRIORITY, QUEUE, WORKLOADS, furnish, team
+from testkit.control_plane.queues import WORKLOADS, furnish, team
 from testkit.harness import KINDS, Kind
 from testkit.simulators import NeverStart, RunForever, Succeed
 
@@ -51,7 +52,7 @@ def test_a_child_is_suspended_until_it_is_admitted(operated: Installed, kind: Ki
             await own.submits("flights", Succeed(), kind=kind)
             waits = await own.sees_reason("flights", f"ClusterQueue {own.namespace} is inactive")
             [child] = await own.children()
-            assert child["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == QUEUE
+            assert child["metadata"]["labels"][LABEL] == QUEUE
             assert (child["spec"]["suspend"], await own.pods()) == (True, [])
             assert waits["message"].startswith(f"{child['kind']} {child['metadata']['name']} waits in its queue: ")
             await own.stops("None")
@@ -181,10 +182,3 @@ def test_a_job_whose_pods_are_not_ready_in_time_is_queued_again(
     finally:
         kueue.stop()
         kueue.start()
-
-
-def resources_of(workload: Manifest) -> set[str]:
-    """The names of the resources that its pods ask for."""
-    pods = [one["template"]["spec"] for one in workload["spec"]["podSets"]]
-    asked = [container["resources"] for pod in pods for container in pod["containers"]]
-    return {name for each in asked for side in ("requests", "limits") for name in each.get(side, ())}

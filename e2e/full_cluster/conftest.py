@@ -1,4 +1,6 @@
-"""Fixtures of the tests on the full cluster: the cluster, a namespace that enforces *restricted*, a bucket."""
+"""Fixtures of the tests on the full cluster: the cluster, a namespace that enforces *restricted*, a bucket, a volume,
+and a long training with the result that it has without faults.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from testkit.full_cluster import release, restricted
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.laptop import Laptop
+from testkit.full_cluster.training import Done, Training, trained_here
 from testkit.full_cluster.volume import Volume
 
 CLUSTER = pytest.StashKey[FullCluster]()
@@ -94,6 +97,18 @@ def volume(full_cluster: FullCluster, namespace: str) -> Iterator[Volume]:
     made = Volume.make(full_cluster, namespace, "volume")
     yield made
     made.remove()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """The result of one process on this machine."""
+    return trained_here(tmp_path_factory.mktemp("undisturbed"))
+
+
+@pytest.fixture
+def new_training(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> Training:
+    """Return the training, which has not started yet."""
+    return Training(operator, namespace, bucket, volume)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -17,7 +17,6 @@ from testkit.full_cluster.objects import Object, one, several, until
 from testkit.full_cluster.release import NAMESPACE, OPERATORS
 
 NAME = "lives-on"
-ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}
 
 
 @pytest.fixture
@@ -30,9 +29,7 @@ def released(operator: FullCluster) -> Iterator[FullCluster]:
 @pytest.fixture
 def training(released: FullCluster, namespace: str, bucket: Bucket) -> Iterator[str]:
     """The namespace of a job that trains and does not end by itself."""
-    job = jobs.weather(NAME, bucket)
-    job["spec"]["config"] = {**jobs.CONFIG, "trainer": ENDLESS}
-    jobs.apply(released.kubectl, namespace, jobs.keys(released), job)
+    jobs.apply(released.kubectl, namespace, jobs.keys(released), jobs.endless(NAME, bucket))
     _goes_on(released, namespace, after=0)
     yield namespace
     released.kubectl("delete", f"-n={namespace}", "tj", NAME)

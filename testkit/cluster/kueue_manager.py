@@ -15,6 +15,7 @@ from typing import Any
 
 from testkit.cluster import golang, kustomize
 from testkit.cluster.cluster import Cluster
+from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.port import LOOPBACK, free_port
 from testkit.cluster.process import Process, wait_until
 from testkit.cluster.program import Program, build
@@ -24,15 +25,34 @@ MODULE = "sigs.k8s.io/kueue"
 NAMESPACE = "kueue-system"
 ACCOUNT = "kueue-controller-manager"
 SECRET = "kueue-webhook-server-cert"
-NOT_USED = ("Deployment", "APIService", "ConfigMap")
-"""Parts of Kueue's manifests that run it as a pod, or serve a view of its queues."""
-FRAMEWORKS = ("batch/job", "ray.io/rayjob", "ray.io/raycluster")
+VIEW = "APIService"
+"""The kind of the manifest that serves a view of the queues. No test uses it."""
+NOT_USED = ("Deployment", "ConfigMap", VIEW)
+CONFIGURATION: Mapping[str, Any] = {
+    "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+    "kind": "Configuration",
+    "namespace": NAMESPACE,
+    "metrics": {"bindAddress": "0"},
+    "leaderElection": {"leaderElect": False},
+    "integrations": {"frameworks": ("batch/job", "ray.io/rayjob", "ray.io/raycluster")},
+    "featureGates": {"VisibilityOnDemand": False},
+}
+"""For one process that handles the children of TrainingJobs."""
 
 
 def program() -> Program:
-    version = golang.pin(KUEUE, MODULE)
-    stamp = f"-ldflags=-s -w -X {MODULE}/pkg/version.GitVersion={version}"
-    return Program(f"Kueue {version}", KUEUE, ("kueue",), f"{MODULE}/cmd/kueue", stamp)
+    stamp = f"-ldflags=-s -w -X {MODULE}/pkg/version.GitVersion={version()}"
+    return Program(f"Kueue {version()}", KUEUE, ("kueue",), f"{MODULE}/cmd/kueue", stamp)
+
+
+def version() -> str:
+    return golang.pin(KUEUE, MODULE)
+
+
+def manifests(kubectl: Kubectl, *not_used: str) -> Iterator[Mapping[str, Any]]:
+    """Kueue's own manifests except for these kinds."""
+    folder = golang.module_folder(KUEUE, MODULE) / "config" / "default"
+    return (one for one in kustomize.objects(kubectl, folder) if one["kind"] not in not_used)
 
 
 class KueueManager:
@@ -70,24 +90,14 @@ class KueueManager:
     def _install(self) -> None:
         """Apply Kueue's own manifests. The service of its webhooks leads to this machine."""
         self._certificates.mkdir(parents=True)
-        found = [reached_at(self._webhook, one) for one in self._manifests()]
+        found = [reached_at(self._webhook, one) for one in manifests(self.cluster.kubectl, *NOT_USED)]
         kustomize.apply(self.cluster.kubectl, found, "--force-conflicts")
-
-    def _manifests(self) -> Iterator[Mapping[str, Any]]:
-        folder = golang.module_folder(KUEUE, MODULE) / "config" / "default"
-        return (one for one in kustomize.objects(self.cluster.kubectl, folder) if one["kind"] not in NOT_USED)
 
     def _configuration(self) -> Mapping[str, Any]:
         return {
-            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-            "kind": "Configuration",
-            "namespace": NAMESPACE,
+            **CONFIGURATION,
             "health": {"healthProbeBindAddress": f"{LOOPBACK}:{self._health}"},
-            "metrics": {"bindAddress": "0"},
             "webhook": {"host": LOOPBACK, "port": self._webhook, "certDir": str(self._certificates)},
-            "leaderElection": {"leaderElect": False},
-            "integrations": {"frameworks": FRAMEWORKS},
-            "featureGates": {"VisibilityOnDemand": False},
         }
 
     def _is_ready(self) -> bool:

@@ -9,24 +9,18 @@ from typing import Any
 
 from testkit.api import Api, Manifest, until
 from testkit.api.resource import CHILDREN, NAMESPACES, PODS, TRAINING_JOBS, Resource, now
+from testkit.cluster import kueue_objects
+from testkit.cluster.kueue_objects import NO_LIMIT, QUEUE, VERSION
 from testkit.control_plane.installed import Installed
 from testkit.harness import Kind, training_job
 from testkit.simulators import Script, Simulators
 
-VERSION = "kueue.x-k8s.io/v1beta2"
 WORKLOADS = Resource(VERSION, "workloads", "Workload")
 LOCAL_QUEUES = Resource(VERSION, "localqueues", "LocalQueue")
 CLUSTER_QUEUES = Resource(VERSION, "clusterqueues", "ClusterQueue", namespaced=False)
 FLAVORS = Resource(VERSION, "resourceflavors", "ResourceFlavor", namespaced=False)
 PRIORITIES = Resource(VERSION, "workloadpriorityclasses", "WorkloadPriorityClass", namespaced=False)
-QUEUE = "gpus"
-FLAVOR = "any"
-HIGH = "high"
-PRIORITY = "kueue.x-k8s.io/priority-class"
 ONE_CPU: Mapping[str, Any] = {"resources": {"requests": {"cpu": "1"}}}
-GPU = "nvidia.com/gpu"
-PLENTY = {"cpu": "100", "memory": "100Gi", GPU: "100"}
-NO_LIMIT: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ class Team:
 
     async def has_quota(self, quota: Mapping[str, str]) -> None:
         """Change the quota of the ClusterQueue."""
-        await self._change(resourceGroups=_groups(quota))
+        await self._change(resourceGroups=kueue_objects.groups(quota))
 
     async def stops(self, policy: str) -> None:
         """The administrator's stop of the ClusterQueue: None, Hold, or HoldAndDrain."""
@@ -100,31 +94,16 @@ async def team(installed: Installed, quota: Mapping[str, str] = NO_LIMIT) -> Asy
     async with installed.simulators() as (api, simulators):
         namespace = await api.make_namespace("team")
         made = Team(api, simulators, namespace)
-        await api.create(CLUSTER_QUEUES, _cluster_queue(namespace, quota))
-        await api.create(LOCAL_QUEUES, {"metadata": {"name": QUEUE}, "spec": {"clusterQueue": namespace}}, namespace)
+        await api.create(CLUSTER_QUEUES, kueue_objects.cluster_queue(namespace, quota))
+        await api.create(LOCAL_QUEUES, kueue_objects.local_queue(namespace), namespace)
         yield made
         await api.delete(NAMESPACES, namespace)
 
 
 async def furnish(api: Api) -> None:
     """Create what all teams share: a flavor and a class of priority."""
-    await api.create(FLAVORS, {"metadata": {"name": FLAVOR}})
-    await api.create(PRIORITIES, {"metadata": {"name": HIGH}, "value": 1000})
-
-
-def _cluster_queue(name: str, quota: Mapping[str, str]) -> Manifest:
-    spec = {
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}},
-        "preemption": {"withinClusterQueue": "LowerPriority"},
-        "resourceGroups": _groups(quota),
-    }
-    return {"metadata": {"name": name}, "spec": spec}
-
-
-def _groups(quota: Mapping[str, str]) -> Sequence[Manifest]:
-    amounts = {**PLENTY, **quota}
-    resources = [{"name": name, "nominalQuota": amount} for name, amount in amounts.items()]
-    return [{"coveredResources": list(amounts), "flavors": [{"name": FLAVOR, "resources": resources}]}]
+    await api.create(FLAVORS, kueue_objects.flavor())
+    await api.create(PRIORITIES, kueue_objects.priority())
 
 
 async def _time() -> str:

@@ -18,6 +18,7 @@ CONFIG = {
     "output_features": [{"name": "temperature", "type": "number", "preprocessing": {"normalization": "zscore"}}],
     "trainer": {"epochs": 3, "effective_batch_size": 128, "precision": "float64"},
 }
+ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}
 
 # Where many share two cores, Ray's own programs take longer to start than it waits for them.
 TIMEOUT_SECONDS = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
@@ -39,6 +40,13 @@ def weather(name: str, bucket: Bucket, **backend: Any) -> dict[str, Any]:
         "podTemplate": {"resources": {"requests": {"cpu": "100m", "memory": "512Mi"}}},
     }
     return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": spec}
+
+
+def endless(name: str, bucket: Bucket) -> dict[str, Any]:
+    """Return the same job, which does not end by itself."""
+    job = weather(name, bucket)
+    job["spec"]["config"] = {**CONFIG, "trainer": ENDLESS}
+    return job
 
 
 def on_ray(name: str, bucket: Bucket) -> dict[str, Any]:
