@@ -117,7 +117,19 @@ def test_the_trainer_judges_a_file(trainer: Unpacked) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["ray.train", "ray.dashboard", "torch", "boto3", "pyarrow.fs", "safetensors.torch", "deepspeed", "horovod.torch"],
+    [
+        *(
+            "ray.train",
+            "ray.dashboard",
+            "torch",
+            "boto3",
+            "pyarrow.fs",
+            "safetensors.torch",
+            "deepspeed",
+            "horovod.torch",
+        ),
+        *("transformers", "peft", "torchvision", "timm", "optuna"),
+    ],
 )
 def test_the_trainer_has_its_libraries(trainer: Unpacked, module: str) -> None:
     output_of(trainer, "python", "-c", f"import {module}")

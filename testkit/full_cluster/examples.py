@@ -24,6 +24,7 @@ BACKENDS: dict[str, dict[str, Any]] = {
     },
     "horovod": {"type": "horovod", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1}}},
 }
+KIND = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob"}
 
 
 def of_kubernetes(name: str) -> tuple[Path, str]:
@@ -43,6 +44,15 @@ def small_flights(place: StorageLocation, backend: str) -> dict[str, Any]:
         "backend": {**BACKENDS[backend], "cache_dir": f"{place.root}cache-{backend}"},
     }
     return _modest(job)
+
+
+def on_two_workers(name: str, place: StorageLocation, dataset: str, epochs: int) -> dict[str, Any]:
+    """Return `<name>/<name>.yaml` for two workers of Ray, with these data in the place and few epochs."""
+    spec = YAML(typ="safe").load(EXAMPLES / name / f"{name}.yaml")
+    spec["config"]["trainer"]["epochs"] = epochs
+    backend = {**BACKENDS["ray"], "cache_dir": f"{place.root}cache"}
+    spec |= {**place.spec, "dataset": dataset, "output": f"{place.root}runs", "backend": backend}
+    return _modest({**KIND, "metadata": {"name": name}, "spec": spec})
 
 
 def predictions(place: StorageLocation, backend: str, model: str) -> dict[str, Any]:
