@@ -8,14 +8,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Set
 
 import pytest
-from ruamel.yaml import YAML
 from testkit.api import Api, ApiError, condition, until, until_object
 from testkit.api.resource import SECRETS, TRAINING_JOBS
-from testkit.cluster.chart import CHART, ROOT, Helm
+from testkit.cluster import monitoring
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.prometheus import Prometheus
 from testkit.control_plane.installed import NAMESPACE, Installed, apply, installed, webhook
@@ -24,9 +22,7 @@ from testkit.simulators import Fail, Simulators, Succeed
 
 pytestmark = pytest.mark.slow
 
-PANELS = json.loads((ROOT / CHART / "files" / "dashboard.json").read_text())["panels"]
-QUERIES = [target["expr"] for panel in PANELS for target in panel["targets"]]
-NO_EVENT = {expression for expression in QUERIES if "trainwright_pass_errors_total" in expression}
+NO_EVENT = {expression for expression in monitoring.queries() if "trainwright_pass_errors_total" in expression}
 """Queries about what does not happen here."""
 
 
@@ -42,7 +38,7 @@ def prometheus(operated: Installed, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("prometheus")
     (folder / "ca.crt").write_bytes(asyncio.run(authority(operated)))
     trust = {"ca_file": str(folder / "ca.crt"), "server_name": f"trainwright.{NAMESPACE}.svc"}
-    with Prometheus(folder, f"localhost:{operated.port}", rules(), trust) as found:
+    with Prometheus(folder, [f"localhost:{operated.port}"], monitoring.rules(), trust) as found:
         yield found
 
 
@@ -90,21 +86,11 @@ async def _work(api: Api, simulators: Simulators) -> None:
             )
 
 
-async def missing(prometheus: Prometheus) -> set[str]:
-    """The queries of the dashboard that find nothing."""
-    asked = {one: one.replace("$namespace", ".*").replace("$__rate_interval", "1m") for one in QUERIES}
-    return {one for one, text in asked.items() if not await asyncio.to_thread(prometheus.query, text)}
+async def missing(prometheus: Prometheus) -> Set[str]:
+    return await asyncio.to_thread(monitoring.missing, prometheus)
 
 
 async def authority(operated: Installed) -> bytes:
     async with Api(operated.cluster.kubeconfig) as api:
         found = await until(lambda: api.get(SECRETS, "trainwright-tls", NAMESPACE), lambda one: "ca.crt" in one["data"])
         return base64.b64decode(found["data"]["ca.crt"])
-
-
-def rules() -> list[dict[str, object]]:
-    """The groups of the chart's PrometheusRule."""
-    text = Helm().rendered("--set=metrics.prometheusRule.enabled=true", "--api-versions=monitoring.coreos.com/v1")
-    [found] = [one for one in YAML(typ="safe").load_all(text) if one and one["kind"] == "PrometheusRule"]
-    groups: list[dict[str, object]] = json.loads(json.dumps(found["spec"]["groups"]))
-    return groups

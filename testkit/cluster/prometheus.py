@@ -51,15 +51,15 @@ def _fetched(folder: str) -> bool:
 
 
 class Prometheus:
-    """A server that scrapes one address every second and evaluates groups of rules.
+    """A server that scrapes addresses every second and evaluates groups of rules.
 
-    `trust`: Prometheus' settings for TLS (`tls_config`); empty if the target has none.
+    `trust`: Prometheus' settings for TLS (`tls_config`); empty if the targets have none.
     """
 
     def __init__(
         self,
         folder: Path,
-        target: str,
+        targets: Sequence[str],
         groups: Sequence[Mapping[str, Any]] = (),
         trust: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -68,7 +68,7 @@ class Prometheus:
         (folder / "rules.yaml").write_text(json.dumps({"groups": list(groups)}))
         every = {"scrape_interval": f"{SCRAPE_SECONDS}s", "evaluation_interval": f"{SCRAPE_SECONDS}s"}
         secure = {"scheme": "https", "tls_config": dict(trust)} if trust else {}
-        scrape = {"job_name": "operator", "static_configs": [{"targets": [target]}], **secure}
+        scrape = {"job_name": "operator", "static_configs": [{"targets": list(targets)}], **secure}
         config = {"global": every, "scrape_configs": [scrape], "rule_files": ["rules.yaml"]}
         (folder / "prometheus.yaml").write_text(json.dumps(config))
         self._process: Process | None = None

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from prometheus_client import start_http_server
 from ruamel.yaml import YAML
+from testkit.cluster import monitoring
 from testkit.cluster.chart import CHART, ROOT
 from testkit.cluster.port import LOOPBACK, Port
 from testkit.cluster.prometheus import Prometheus
@@ -20,7 +21,7 @@ from trainwright_operator.server.metrics import Metrics
 
 OBJECTS = list(YAML(typ="safe").load_all((Path(__file__).parent / "everything.yaml").read_text()))
 DASHBOARD: dict[str, Any] = json.loads((ROOT / CHART / "files" / "dashboard.json").read_text())
-QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+QUERIES = monitoring.queries()
 [RULES] = [one["spec"]["groups"] for one in OBJECTS if one["kind"] == "PrometheusRule"]
 ALERTS = {rule["alert"]: rule for group in RULES for rule in group["rules"]}
 SUFFIX = r"_(bucket|count|sum|total|created)$"
@@ -56,7 +57,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]
     port.close()
     server, thread = start_http_server(port.number, LOOPBACK, busy().registry)
     groups = [{**group, "rules": [soon(rule) for rule in group["rules"]]} for group in RULES]
-    with Prometheus(tmp_path_factory.mktemp("prometheus"), f"{LOOPBACK}:{port.number}", groups) as found:
+    with Prometheus(tmp_path_factory.mktemp("prometheus"), [f"{LOOPBACK}:{port.number}"], groups) as found:
         yield found
     server.shutdown()
     server.server_close()
@@ -69,7 +70,7 @@ def soon(rule: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("expression", QUERIES)
 def test_every_query_of_the_dashboard_finds_something(prometheus: Prometheus, expression: str) -> None:
-    asked = expression.replace("$namespace", ".*").replace("$__rate_interval", "1m")
+    asked = monitoring.of_all_namespaces(expression)
     assert "$" not in asked
     prometheus.wait_until(lambda: len(prometheus.query(asked)) > 0)
 
