@@ -99,8 +99,15 @@ class CertificateRotator:
         if leading:
             found = await self._renew(secret, found)
             await self._announce(found)
-        if found is not None and found != self._loaded:
-            self._load(found)
+        usable = found or self._of_another_writer(secret)
+        if usable is not None and usable != self._loaded:
+            self._load(usable)
+
+    def _of_another_writer(self, secret: Mapping[str, Any] | None) -> Issued | None:
+        """Return the certificate that cert-manager has left, for a pod that has none. Such a pod is ready, so a rollout
+        that switches cert-manager off goes on until a pod leads that makes its own.
+        """
+        return None if self.loaded else _read(secret, Issued)
 
     async def _renew(self, secret: Mapping[str, Any] | None, found: Certificates | None) -> Certificates:
         # If the Secret was deleted or damaged, running pods still trust the CAs that this process has loaded.

@@ -76,6 +76,24 @@ def test_a_certificate_of_cert_manager_is_loaded_and_renewed_by_nobody_here(api,
     assert api.objects[SECRET]["data"] == issued
 
 
+@pytest.mark.parametrize("left", [{}, {"ca.key": "eA=="}], ids=["no key", "another key"])
+def test_a_certificate_that_cert_manager_left_serves_until_this_pod_leads(api, place, another, left):
+    """Otherwise a rollout without cert-manager would wait for ready pods, and these for a leader of the rollout."""
+    refresh(place.rotator)
+    data = api.objects[SECRET]["data"]
+    issued = {**{key: value for key, value in data.items() if key != "ca.key"}, **left}
+    api.objects[SECRET]["data"] = issued
+    follower = another()
+    refresh(follower.rotator, leading=False)
+    assert follower.rotator.loaded
+    assert api.objects[SECRET]["data"] == issued
+    refresh(follower.rotator)
+    made = api.objects[SECRET]["data"]
+    assert made["ca.key"] not in ("", left.get("ca.key"))
+    assert made["tls.crt"] != issued["tls.crt"]
+    assert base64.b64decode(made["ca.crt"]).decode() == follower.rotator.bundle
+
+
 def test_without_the_secret_of_cert_manager_none_is_made(api, clock):
     rotator = CertificateRotator(api, Settings(own_certificates=False), clock)
     refresh(rotator)
