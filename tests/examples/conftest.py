@@ -55,6 +55,13 @@ def docstrings(project: Path, run_python: RunPython) -> Path:
 
 
 @pytest.fixture(scope="session")
+def lines(project: Path, run_python: RunPython) -> Path:
+    """The data of the example of a tagger, with few lines, at the place where its job looks for them."""
+    run_python("examples/tagger/make_data.py", "--most", "60", "--output", "build/tagger/lines.parquet")
+    return project / "build" / "tagger" / "lines.parquet"
+
+
+@pytest.fixture(scope="session")
 def digits(project: Path, run_python: RunPython) -> Path:
     """The image example's data, with few images, at the place where its job looks for them."""
     run_python("examples/images/make_data.py", "--rows", "400", "--output", "build/images")

@@ -129,6 +129,22 @@ def test_functions_are_compared_with_linear_models(
     assert all(library > 1.5 / 8 and 0.3 < statements < 1 for library, statements in scores)
 
 
+def test_words_of_code_are_compared_with_two_models(lines: Path, compared: Callable[[str, Path], list[str]]) -> None:
+    scores = [float(line.split()[-1]) for line in compared("tagger", lines)]
+    assert len(scores) == 3
+    assert min(scores) > 0.4
+    assert max(scores) < 1
+
+
+def test_each_word_of_a_line_has_a_role_and_no_mark(lines: Path) -> None:
+    rows = pd.read_parquet(lines)
+    words, roles = rows["words"].str.split(), rows["roles"].str.split()
+    assert (words.str.len() == roles.str.len()).all()
+    assert set(roles.explode()) == {"keyword", "definition", "call", "attribute", "target", "name"}
+    assert words.explode().map(str.isidentifier).all()
+    assert not rows["words"].duplicated().any()
+
+
 def test_a_picture_of_code_has_no_letters_and_no_docstring(docstrings: Path) -> None:
     rows = pd.read_parquet(docstrings)
     assert {len(set(names)) - len(names) for names in rows["statements"]} == {0}

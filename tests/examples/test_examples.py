@@ -44,7 +44,7 @@ def test_is_valid_and_draws_no_notice(path: Path) -> None:
     assert loaded.notices == ()
 
 
-@pytest.mark.usefixtures("flights", "docstrings", "digits")
+@pytest.mark.usefixtures("flights", "docstrings", "digits", "lines")
 @each_file
 def test_trains_to_its_end(path: Path, project: Path, run_python: Callable[..., str]) -> None:
     name, data = path.relative_to(EXAMPLES), data_of(path)

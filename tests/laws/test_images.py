@@ -250,6 +250,16 @@ def test_a_mistake_is_one_line(change: dict[str, Any], line: str, home: Path, tm
     assert "\n" not in str(mistakes.value)
 
 
+def test_a_folder_of_images_is_predicted_and_one_with_other_files_is_refused(home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home / "files", tmp_path / "files")
+    train(job(home), output=tmp_path / "out", quiet=True)
+    place = {"model": tmp_path / "out", "output": tmp_path / "p.parquet", "quiet": True}
+    assert len(predict(dataset=str(tmp_path / "files"), **place)) == ROWS
+    (tmp_path / "files" / "readme.txt").write_text("photographs")
+    with pytest.raises(Mistakes, match=r"holds images, and 'readme\.txt', which is none: take it out"):
+        predict(dataset=str(tmp_path / "files"), **place)
+
+
 def test_two_workers_have_the_curve_of_one_process() -> None:
     mixer = {"type": "mlp_mixer", **SMALLEST["mlp_mixer"][1]}
     pictures = [{"encoder": CNN, "augmentation": AUGMENTED}, {"encoder": mixer}]

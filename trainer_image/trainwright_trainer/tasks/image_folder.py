@@ -20,7 +20,7 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 def images_of(job: Job, saved: SavedModel) -> DataTable | None:
     """The paths of a folder's images, in the column that the model reads. None if the data set is something else.
 
-    Raises `Mistakes` if the model has further inputs.
+    Raises `Mistakes` if the model has further inputs, or the folder further files.
     """
     place = place_of(job.dataset, "dataset")
     is_folder = place.expanduser().is_dir() if isinstance(place, Path) else job.dataset.endswith("/")
@@ -28,8 +28,11 @@ def images_of(job: Job, saved: SavedModel) -> DataTable | None:
         return None
     folder = storage_of(place.expanduser() if isinstance(place, Path) else place, job.keys.datasets)
     names = sorted(name for name in folder.list_tree() if counts(PurePosixPath(name)))
-    if not names or not all(name.lower().endswith(_SUFFIXES) for name in names):
+    unfit = [name for name in names if not name.lower().endswith(_SUFFIXES)]
+    if len(unfit) == len(names):
         return None
+    if unfit:
+        raise Mistakes.one("dataset", f"{job.dataset!r} holds images, and {unfit[0]!r}, which is none: take it out")
     first, *others = saved.config.input_features
     if others:
         line = f"{job.dataset!r} holds images alone, and the model also reads {others[0].name!r}: give a table"
