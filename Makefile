@@ -21,7 +21,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu test-modin test-large tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-data bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu test-modin test-large tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-models bench-loop bench-data bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -94,6 +94,9 @@ bench-tables: setup ## how good the smallest file's models are on eight tables, 
 
 bench-strategies: setup ## the memory that each strategy keeps on a rank, beside the theory
 	$(RUN) python -m bench.strategies
+
+bench-models: setup ## time texts, images, cached embeddings and three families of models beside hand-written programs
+	$(RUN) python -m bench.models
 
 bench-loop: setup horovod ## time the loop beside a hand-written one, what checkpoints and a slow tracker cost, and what communication overlaps
 	$(RUN) python -m bench.loop

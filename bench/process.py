@@ -17,11 +17,15 @@ BUILD = ROOT / "build" / "bench"
 
 @dataclass(frozen=True)
 class Measured:
-    """Wall-clock seconds from start to end, the peak memory of the process in MiB, and its output."""
+    """Wall-clock seconds from start to end, the peak memory of the process in MiB, and its output.
+
+    `cpu_seconds`: its CPU time, with that of its ended children.
+    """
 
     seconds: float
     peak_mib: float
     output: str
+    cpu_seconds: float
 
 
 def python(*arguments: str) -> list[str]:
@@ -49,4 +53,4 @@ def measure(command: Sequence[str]) -> Measured:
         text = output.read().decode()
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{text}")
-    return Measured(seconds, usage.ru_maxrss / 1024, text)
+    return Measured(seconds, usage.ru_maxrss / 1024, text, usage.ru_utime + usage.ru_stime)
