@@ -28,7 +28,10 @@ def released(operator: FullCluster, tmp_path: Path) -> Iterator[FullCluster]:
             running.check()
             yield operator
         finally:
+            left = authority(operator)
             release.install(operator, release.KEYS_ALLOWED)
+            # The next test must not read the CA that cert-manager has left.
+            until(lambda: authority(operator), lambda found: found != left, seconds=180, what="the operator's own CA")
 
 
 def test_jobs_are_judged_and_train_under_its_certificate(released: FullCluster, namespace: str, bucket: Bucket) -> None:
@@ -36,7 +39,7 @@ def test_jobs_are_judged_and_train_under_its_certificate(released: FullCluster, 
     kubectl("wait", f"-n={NAMESPACE}", "certificate/trainwright-tls", "--for=condition=Ready", "--timeout=120s")
     secret = one(kubectl, NAMESPACE, "secret", "trainwright-tls")
     assert secret["metadata"]["annotations"][ISSUER] == "trainwright-ca"
-    issued = base64.b64decode(secret["data"]["ca.crt"])
+    issued = authority(released)
     # cert-manager adds its CA to those that are there.
     until(lambda: bundle(released), lambda found: issued in found, what="the CA in the webhook")
 
@@ -54,6 +57,10 @@ def test_jobs_are_judged_and_train_under_its_certificate(released: FullCluster, 
 def answer(full_cluster: FullCluster, job: dict[str, Any]) -> str:
     """The error of the API server, which stores nothing."""
     return full_cluster.kubectl.run("create", "--dry-run=server", "-f=-", stdin=json.dumps(job)).stderr
+
+
+def authority(full_cluster: FullCluster) -> bytes:
+    return base64.b64decode(one(full_cluster.kubectl, NAMESPACE, "secret", "trainwright-tls")["data"]["ca.crt"])
 
 
 def bundle(full_cluster: FullCluster) -> bytes:
