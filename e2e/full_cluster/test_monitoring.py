@@ -57,7 +57,8 @@ def test_the_dashboard_shows_the_jobs_of_the_node(
     assert jobs.ended(kubectl, namespace, "good")["phase"] == "Complete"
     until(lambda: monitoring.missing(prometheus), lambda seen: seen <= NO_EVENT, seconds=90, what="all data")
     assert value(prometheus, f'sum(trainwright_gpu_seconds_total{{namespace="{namespace}"}})') > 0
-    assert value(prometheus, f'sum(trainwright_run_seconds_count{{namespace="{namespace}"}})') >= 2
+    ended = f'sum(trainwright_run_seconds_count{{namespace="{namespace}"}})'
+    until(lambda: value(prometheus, ended), lambda seen: seen >= 2, seconds=90, what="the time of the last run")
     assert value(prometheus, "sum(trainwright_leader)") == 1
     assert {alert["health"] for alert in prometheus.alerts().values()} == {"ok"}
     assert {name for name, alert in prometheus.alerts().items() if alert["state"] == "firing"} == set()
