@@ -83,19 +83,11 @@ class ModelMetrics:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The state for a checkpoint. The names are dotted and begin with the output's module key."""
-        return {
-            f"{module_key(name)}.{part}": tensor
-            for name, metrics in self.outputs.items()
-            for part, tensor in {**metrics.tensors(), **self._worst_tensors(name)}.items()
-        }
+        return self._tensors_of(self.outputs)
 
     def folded(self) -> dict[str, torch.Tensor]:
         """The same with all rows folded, to be added to the metrics of other rows."""
-        return {
-            f"{module_key(name)}.{part}": tensor
-            for name, metrics in self.outputs.items()
-            for part, tensor in {**metrics.folded().tensors(), **self._worst_tensors(name)}.items()
-        }
+        return self._tensors_of({name: metrics.folded() for name, metrics in self.outputs.items()})
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Replace the state by the result of an earlier `tensors()`."""
@@ -108,6 +100,13 @@ class ModelMetrics:
             metrics.add(_under(name, tensors))
         for name, worst in self.worst.items():
             worst.add(_under(name, tensors))
+
+    def _tensors_of(self, outputs: Mapping[str, OutputMetrics]) -> dict[str, torch.Tensor]:
+        return {
+            f"{module_key(name)}.{part}": tensor
+            for name, metrics in outputs.items()
+            for part, tensor in {**metrics.tensors(), **self._worst_tensors(name)}.items()
+        }
 
     def _worst_tensors(self, name: str) -> dict[str, torch.Tensor]:
         return self.worst[name].tensors() if name in self.worst else {}
