@@ -36,6 +36,10 @@ class CheckpointSource:
         """The values that a resumed run must have in common with the run that was begun."""
         return f"{self.run}, checkpoint {self.name or 'newest'}"
 
+    def adopt(self, feature: Feature, computed: Statistics) -> Statistics:  # noqa: ARG002
+        """The statistics of this job's own training rows."""
+        return computed
+
 
 @dataclass(frozen=True)
 class ModelSource:

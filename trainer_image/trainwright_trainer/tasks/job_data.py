@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trainwright_trainer.callbacks.formats import counted
-from trainwright_trainer.data.cache_lookup import Adopt, own
+from trainwright_trainer.data.cache_lookup import own
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
@@ -44,16 +44,8 @@ def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
         options=job.spec.dataset_options,
         max_cache_bytes=job.spec.cache.max_bytes,
         processor=processor,
-        adopt=_adopt(job),
+        adopt=own if job.source is None else job.source.adopt,
     )
-
-
-def _adopt(job: Job) -> Adopt:
-    if job.source is None:
-        return own
-    from trainwright_trainer.job.source import ModelSource  # it imports torch
-
-    return job.source.adopt if isinstance(job.source, ModelSource) else own
 
 
 def raw_data(job: Job) -> DataSource:
