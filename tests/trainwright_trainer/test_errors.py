@@ -8,7 +8,7 @@ import traceback
 import pytest
 
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_trainer.errors import EnvironmentFailure, ExitCode, Outcome, StoppedRun, WorkerCrash
+from trainwright_trainer.errors import EnvironmentFailure, ExitCode, Outcome, StoppedRun, WorkerCrash, losing
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,11 @@ def test_a_notebook_shows_a_message_without_a_traceback():
     assert both._render_traceback_() == ["Mistakes: 2 mistakes", "  seed    is 1", "  output  is missing"]
     assert EnvironmentFailure("the disk is full")._render_traceback_() == ["EnvironmentFailure: the disk is full"]
     assert not hasattr(WorkerCrash("a bug"), "_render_traceback_")
+
+
+def test_a_loss_is_one_line_and_other_errors_stay_themselves() -> None:
+    line = r"^a task was lost, and no retry is left: gone\.$"
+    with pytest.raises(EnvironmentFailure, match=line), losing("a task", (OSError,)):
+        raise OSError("gone.\nIts log follows.")
+    with pytest.raises(ValueError, match="other"), losing("a task", (OSError,)):
+        raise ValueError("other")

@@ -5,7 +5,9 @@ A user's mistake raises `trainwright_api.problems.Mistakes`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, get_args
@@ -26,6 +28,17 @@ class ExitCode(IntEnum):
 
 class EnvironmentFailure(OneLine):
     """A fault of the machine: a full disk, a read-only folder, no memory. Prints one line; exit code 3."""
+
+
+@contextmanager
+def losing(what: str, lost: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn the exceptions `lost`, which mean that `what` could not be repeated, into an `EnvironmentFailure`."""
+    try:
+        yield
+    except lost as error:
+        cause = getattr(error, "cause", None) or error  # the text of Ray's own error begins with the name of the task
+        line = str(cause).partition("\n")[0]
+        raise EnvironmentFailure(f"{what} was lost, and no retry is left: {line}") from error
 
 
 class UsedAttempt(EnvironmentFailure):
@@ -94,6 +107,11 @@ class Outcome:
         mistakes = error.problems if isinstance(error, Mistakes) else ()
         free = error.next_attempt if isinstance(error, UsedAttempt) else None
         return cls(kind, line or "not enough memory on this machine", log, tuple(mistakes), next_attempt=free)
+
+    @classmethod
+    def traced(cls, error: BaseException) -> Outcome:
+        """The same, with the traceback as the log."""
+        return cls.of(error, "".join(traceback.format_exception(error)).splitlines())
 
     @property
     def exit_code(self) -> ExitCode:

@@ -56,10 +56,3 @@ def test_the_first_error_is_the_result_of_both_tasks() -> None:
     with pytest.raises(EnvironmentFailure, match="the disk is full"):
         partition.results(partition.mapped([Number(9)], failing))
     assert partition.results([1, 2]) == [1, 2]
-
-
-def test_a_loss_is_one_line_and_other_errors_stay_themselves() -> None:
-    with pytest.raises(EnvironmentFailure, match=r"no retry is left: gone\.$"), partition.losing((OSError,)):
-        raise OSError("gone.\nIts log follows.")
-    with pytest.raises(ValueError, match="other"), partition.losing((OSError,)):
-        raise ValueError("other")

@@ -16,10 +16,10 @@ from typing import Any
 import dask.base
 from dask.delayed import delayed
 
-from trainwright_trainer.errors import Outcome
+from trainwright_trainer.errors import Outcome, losing
 from trainwright_trainer.frames import partition
 from trainwright_trainer.frames.interface import Block, Clean, Result, Source
-from trainwright_trainer.frames.partition import Opaque
+from trainwright_trainer.frames.partition import A_TASK, Opaque
 
 # Their annotations are incomplete.
 _persist: Any = dask.base.persist
@@ -50,13 +50,13 @@ class DaskProcessor:
 
     def start(self, task: Any, number: int) -> Any:
         """The task of a partition, whose computation has started. Its result stays as long as it is referenced."""
-        with partition.losing(self.lost):
+        with losing(A_TASK, self.lost):
             (started,) = _persist(task, **self.options, **self.start_options(number))
         return started
 
     def results(self, started: Any) -> list[Any]:
         """The results of one partition. Raises the exception of its first block that fails."""
-        with partition.losing(self.lost):
+        with losing(A_TASK, self.lost):
             (found,) = _compute(started, **self.options)
         return partition.results(found)
 

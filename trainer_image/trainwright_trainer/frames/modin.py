@@ -19,9 +19,10 @@ from typing import Any
 import pandas
 from modin.distributed.dataframe.pandas import from_partitions, unwrap_partitions
 
+from trainwright_trainer.errors import losing
 from trainwright_trainer.frames import partition
 from trainwright_trainer.frames.interface import Block, Clean, Result, Source
-from trainwright_trainer.frames.partition import Opaque
+from trainwright_trainer.frames.partition import A_TASK, Opaque
 
 _COLUMN = "blocks"
 _SET_BY_MODIN = "OMP_NUM_THREADS"
@@ -55,7 +56,7 @@ class ModinProcessor:
 
     def results(self, row: Any) -> list[Any]:
         """The results of one partition. Raises the exception of its first block that fails."""
-        with partition.losing(self.lost):
+        with losing(A_TASK, self.lost):
             found = self.get(row)
         return partition.results(found[_COLUMN].iloc[0].value)
 

@@ -6,15 +6,16 @@ An exception of the user's data is a result of its task, because schedulers do n
 from __future__ import annotations
 
 import os
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_trainer.errors import EnvironmentFailure, Outcome
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.frames.pandas import reading_with
 
+A_TASK = "a task of preprocessing"
+"""The name of what was lost, in messages."""
 READ_BLOCKS = 4
 """The blocks of a partition that the caller reads, unless their number is given."""
 _MOST_BLOCKS = 16
@@ -61,20 +62,9 @@ def results(found: list[Any] | Outcome) -> list[Any]:
     return found
 
 
-@contextmanager
-def losing(lost: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn the exceptions `lost`, for a task that could not be repeated, into one line."""
-    try:
-        yield
-    except lost as error:
-        cause = getattr(error, "cause", None) or error  # the text of Ray's own error begins with the name of the task
-        line = str(cause).partition("\n")[0]
-        raise EnvironmentFailure(f"a task of preprocessing was lost, and no retry is left: {line}") from error
-
-
 def _tried(work: Callable[[], list[Any]]) -> list[Any] | Outcome:
     try:
         with reading_with(1):  # a task has one core
             return work()
     except Exception as error:  # the outermost edge of a task
-        return Outcome.of(error, traceback.format_exc().splitlines())
+        return Outcome.traced(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +106,7 @@ def run_trial(
     except StoppedRun:
         return False
     except Exception as error:
-        end = Outcome.of(error, traceback.format_exc().splitlines())
+        end = Outcome.traced(error)
     _write_end(setting, trial, end)
     return not stop
 

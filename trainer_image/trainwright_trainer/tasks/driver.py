@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import replace
@@ -100,7 +99,7 @@ class Driver:
         try:
             self.attempt = self.attempt or self._attempt(content)
         except Exception as error:  # the worker that waits for the reply reports it as its end
-            return Outcome.of(error, traceback.format_exc().splitlines())
+            return Outcome.traced(error)
         return AttemptReference.of(self.attempt)
 
     def _attempt(self, content: str | None) -> Attempt:

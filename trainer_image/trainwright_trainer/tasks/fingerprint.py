@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -36,8 +35,7 @@ class Fingerprint:
 def fingerprint_of(job: Job | Exception, launch: Launch) -> Fingerprint:
     host, about = os.uname().nodename, tuple(sorted(versions().items()))
     if isinstance(job, Exception):
-        failed = Outcome.of(job, "".join(traceback.format_exception(job)).splitlines())
-        return Fingerprint(host, None, about, code_digest(), outcome=failed)
+        return Fingerprint(host, None, about, code_digest(), outcome=Outcome.traced(job))
     options = replace(job.options, json=False, threads=None)
     whole = {**essence(job.plain()), "options": repr(options), "output": str(job.output), "task": job.task}
     digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()

@@ -6,7 +6,6 @@ Nothing here depends on the launcher. All ranks end with the outcome of rank 0.
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -77,7 +76,7 @@ def ending_together(rendezvous: Rendezvous) -> Iterator[None]:
     except Exception as found:
         error = found
         with suppress(PeerLost):  # the store may be gone with rank 0
-            rendezvous.fail(Outcome.of(error, traceback.format_exc().splitlines()))
+            rendezvous.fail(Outcome.traced(error))
     else:
         end = rendezvous.close(Outcome("done", ""))
         if end.kind != "done":
@@ -200,7 +199,7 @@ def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
     except (PeerLost, StoppedRun):  # all ranks stop at the same step
         raise
     except Exception as error:
-        rendezvous.fail(Outcome.of(error, traceback.format_exc().splitlines()))
+        rendezvous.fail(Outcome.traced(error))
         ranks.leave()
         raise
     ranks.leave()

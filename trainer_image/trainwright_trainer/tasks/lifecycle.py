@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -53,7 +52,7 @@ def recording_outcome(attempt: Callable[[], Attempt | None], done: Outcome = TRA
         yield
     except Exception as error:
         with suppress(EnvironmentFailure):  # the first failure is the one to report
-            _write(attempt(), Outcome.of(error, traceback.format_exc().splitlines()))
+            _write(attempt(), Outcome.traced(error))
         raise
     _write(attempt(), done)
 

@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import sys
-import traceback
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def _trained(start: Start, launch: Launch, stop: StopRequest) -> Result | Outcom
     except LostRank:
         return None
     except Exception as error:  # the outermost edge of this process
-        return Outcome.of(error, traceback.format_exc().splitlines())
+        return Outcome.traced(error)
 
 
 def _write(path: Path, end: Result | Outcome) -> None:

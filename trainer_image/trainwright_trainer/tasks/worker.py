@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +67,7 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
             raise
         return
     except Exception as error:  # the outermost edge of this process: every error is reported to the driver
-        end = Outcome.of(error, traceback.format_exc().splitlines())
+        end = Outcome.traced(error)
     if rank_info.rank == 0 or isinstance(end, Outcome):
         channel.send("ended", (rank_info.rank, end))
     channel.close()

@@ -30,8 +30,13 @@ def log_missing(needs: WorkerResources, log: Callable[[str], None]) -> None:
 
 def resources_of_nodes() -> list[Mapping[str, float]]:
     """The resources of each living node, by name."""
+    return [node["Resources"] for node in living_nodes()]
+
+
+def living_nodes() -> list[dict[str, Any]]:
+    """Ray's facts about each living node."""
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    return [node["Resources"] for node in nodes if node["Alive"]]
+    return [node for node in nodes if node["Alive"]]
 
 
 class Nodes:

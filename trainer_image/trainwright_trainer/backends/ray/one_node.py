@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -14,15 +13,17 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainwright_trainer.backends.ray.environment import enter
-from trainwright_trainer.errors import EnvironmentFailure, Outcome
+from trainwright_trainer.backends.ray.nodes import living_nodes
+from trainwright_trainer.errors import Outcome, losing
 
 T = TypeVar("T")
+A_PROCESS = "a process on the cluster"
+"""The name of what was lost, in messages."""
 
 
 def nodes_with_cpus() -> dict[str, int]:
     """The CPUs of each living node that has some, by its id. The head of a cluster has none, and little memory."""
-    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
-    cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes if node["Alive"]}
+    cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in living_nodes()}
     return {node: count for node, count in cpus.items() if count}
 
 
@@ -34,11 +35,8 @@ def on_one_node(work: Callable[[], T], retries: int) -> T:
     where = NodeAffinitySchedulingStrategy(node, soft=True)
     remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
     task = remote(num_cpus=0, max_retries=retries, scheduling_strategy=where)(_ended)
-    try:
+    with losing(A_PROCESS, (RayError,)):
         end: T | Outcome = ray.get(task.remote(partial(_in_folder, os.getcwd(), work)))
-    except RayError as error:
-        line = str(error).partition("\n")[0]
-        raise EnvironmentFailure(f"a process on the cluster was lost, and no retry is left: {line}") from error
     if isinstance(end, Outcome):
         raise end.error()
     return end
@@ -62,4 +60,4 @@ def _ended(work: Callable[[], T]) -> T | Outcome:
     try:
         return work()
     except Exception as error:  # the outermost edge of this process
-        return Outcome.of(error, traceback.format_exc().splitlines())
+        return Outcome.traced(error)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -23,16 +22,15 @@ from ray.exceptions import RayError
 
 from trainwright_trainer.backends.ray.environment import enter
 from trainwright_trainer.backends.ray.messages import pickled, unpickled
-from trainwright_trainer.backends.ray.one_node import actor_here
+from trainwright_trainer.backends.ray.one_node import A_PROCESS, actor_here
 from trainwright_trainer.backends.ray.resources import Pool
-from trainwright_trainer.errors import EnvironmentFailure, Outcome
+from trainwright_trainer.errors import EnvironmentFailure, Outcome, losing
 
 Shared = TypeVar("Shared")
 Part = TypeVar("Part")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _PART, _ITEM = "part", "item"
-_NO_RETRY = "a process on the cluster was lost, and no retry is left"
 
 
 def ordered_map(
@@ -50,15 +48,13 @@ def ordered_map(
     losses = actor_here(Losses, pool.retries)
     items = partial(_items, os.getcwd(), read, ray.put(shared), parts, losses)
     try:
-        for batch in _dataset(pool, items, len(parts), (os.getcwd(), make, losses)):
-            for cell in batch[_ITEM]:
-                found = unpickled(cell.as_buffer())
-                if isinstance(found, Outcome):
-                    raise found.error()
-                yield found
-    except RayError as error:
-        line = str(getattr(error, "cause", None) or error).partition("\n")[0]
-        raise EnvironmentFailure(f"{_NO_RETRY}: {line}") from error
+        with losing(A_PROCESS, (RayError,)):
+            for batch in _dataset(pool, items, len(parts), (os.getcwd(), make, losses)):
+                for cell in batch[_ITEM]:
+                    found = unpickled(cell.as_buffer())
+                    if isinstance(found, Outcome):
+                        raise found.error()
+                    yield found
     finally:
         ray.kill(losses)
 
@@ -119,7 +115,7 @@ def _items(
         for item in read(ray.get(shared), parts[row[_PART]]):
             yield {_ITEM: pickled(item)}
     except Exception as error:  # the outermost edge of the task
-        yield {_ITEM: pickled(_outcome(error))}
+        yield {_ITEM: pickled(Outcome.traced(error))}
 
 
 class _Actor:
@@ -133,7 +129,7 @@ class _Actor:
                 _check(bool(ray.get(losses.actor_lost.remote())))
             self._function = make()
         except Exception as error:  # the outermost edge of the actor
-            self._function = _outcome(error)
+            self._function = Outcome.traced(error)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         mapped = self._mapped(unpickled(batch[_ITEM][0].as_buffer()))
@@ -147,13 +143,9 @@ class _Actor:
         try:
             return self._function(item)
         except Exception as error:  # the outermost edge of the actor
-            return _outcome(error)
+            return Outcome.traced(error)
 
 
 def _check(has_retry: bool) -> None:
     if not has_retry:
-        raise EnvironmentFailure(_NO_RETRY)
-
-
-def _outcome(error: Exception) -> Outcome:
-    return Outcome.of(error, traceback.format_exc().splitlines())
+        raise EnvironmentFailure(f"{A_PROCESS} was lost, and no retry is left")
