@@ -106,9 +106,11 @@ def test_the_line_shows_what_will_happen() -> None:
     assert "trainer: ludwig" in line
 
 
-def test_the_penalty_is_that_of_scikit_learns_linear_models() -> None:
+def test_the_penalty_is_about_that_of_scikit_learns_linear_models() -> None:
     assert recipe(1_000, 100, 5, ["number"]).trainer["regularization_lambda"] == 0.001
     assert recipe(1_000, 100, 5, ["category"]).trainer["regularization_lambda"] == 0.0005
+    assert recipe(1_000, 100, 12, ["category"]).trainer["regularization_lambda"] == 0.0006
+    assert recipe(1_000, 100, 900, ["category"]).trainer["regularization_lambda"] == 0.00075
 
 
 def test_small_tables_of_classes_are_learned_to_the_end() -> None:
