@@ -1,6 +1,6 @@
 """Runs the benchmarks, writes bench/results.json and updates the table in bench/README.md.
 
-python -m bench [--all] [--only tabular|command_line|scaling|busy|threads|search|predict] [--runs N]
+python -m bench [--all] [--only tabular|command_line|scaling|busy|threads|search|predict|ray] [--runs N]
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import busy, command_line, predicting, scaling, search, tabular, threads
+from bench import busy, command_line, predicting, ray_training, scaling, search, tabular, threads
 from bench.results import Result, record
 
 
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="10 million rows too")
     parser.add_argument(
         "--only",
-        choices=["command_line", "tabular", "scaling", "busy", "threads", "search", "predict"],
+        choices=["command_line", "tabular", "scaling", "busy", "threads", "search", "predict", "ray"],
         help="one of the benchmarks",
     )
     parser.add_argument("--runs", type=int, help="rounds of the paired runs")
@@ -30,6 +30,7 @@ def main() -> None:
         "threads": threads.run,
         "search": lambda: search.run(runs=options.runs or search.RUNS),
         "predict": lambda: predicting.run(runs=options.runs or predicting.RUNS, largest=options.all),
+        "ray": lambda: ray_training.run(runs=options.runs or ray_training.RUNS),
     }
     for name, run in benchmarks.items():
         if options.only in (None, name):
