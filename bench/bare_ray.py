@@ -1,7 +1,7 @@
 """The shortest program with Ray Train that trains the job of bench/tabular.yaml: two workers, torch's DDP, a checkpoint
 after each epoch, and the test score at the end. It may become faster, never slower.
 
-python bench/bare_ray.py DATA FOLDER [WORKERS]
+python bench/bare_ray.py DATA FOLDER WORKERS
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def work(path: str) -> None:
     targets = torch.from_numpy(target)
 
     torch.manual_seed(0)
-    model = prepare_model(Model([len(column.dictionary) for column in coded]))
+    own = Model([len(column.dictionary) for column in coded])
+    model = prepare_model(own)
     optimizer = torch.optim.Adam(model.parameters(), 1e-3, fused=True)
     loss_of = nn.functional.binary_cross_entropy_with_logits
     for epoch in range(2):
@@ -58,22 +59,22 @@ def work(path: str) -> None:
             nn.utils.clip_grad_norm_(model.parameters(), 0.5)
             optimizer.step()
         with torch.no_grad():
-            own = validation[rank::world]
-            loss = loss_of(model(inputs[own], words[own]), targets[own])
+            rows = validation[rank::world]
+            loss = loss_of(model(inputs[rows], words[rows]), targets[rows])
             dist.all_reduce(loss)
         with tempfile.TemporaryDirectory() as folder:
             checkpoint = None
             if rank == 0:
-                torch.save([model.module.state_dict(), optimizer.state_dict()], Path(folder, "state.pt"))
+                torch.save([own.state_dict(), optimizer.state_dict()], Path(folder, "state.pt"))
                 checkpoint = train.Checkpoint.from_directory(folder)
             train.report({"loss": float(loss) / world}, checkpoint=checkpoint)
     if rank == 0:
         with torch.no_grad():
-            logits = model.module(inputs[test], words[test])
+            logits = own(inputs[test], words[test])
         print(f"test accuracy {float(((logits > 0) == (targets[test] > 0.5)).float().mean()):.4f}")
 
 
-def main(path: str, folder: str, workers: int = 2) -> None:
+def main(path: str, folder: str, workers: int) -> None:
     import ray
     from ray.train import RunConfig, ScalingConfig
     from ray.train.torch import TorchTrainer
@@ -87,4 +88,4 @@ def main(path: str, folder: str, workers: int = 2) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3], *map(int, sys.argv[3:]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
