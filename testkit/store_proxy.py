@@ -17,23 +17,38 @@ from typing import Any, Self
 from testkit.cluster.port import LOOPBACK
 
 _OF_ONE_CONNECTION = ("connection", "content-length", "transfer-encoding")
-_ERRORS = {503: "SlowDown"}
+_ERRORS = {403: "AccessDenied", 503: "SlowDown"}
+FOREVER = sys.maxsize
 
 
 @dataclass
 class StoreFault:
-    """The fault of the next `times` requests of these methods whose path contains `path`.
+    """The fault of the requests of these methods whose path contains `path`: `skip` of them pass, `times` get it.
 
-    With a `code`, the proxy answers by itself. Else the request takes effect, half of the reply passes, and the
-    connection is reset; if it `stalls`, nothing more comes until the client gives up.
+    With a `code`, the proxy answers by itself, with an error of S3 or with the `content`, which is JSON or HTML. Else
+    the request takes effect, half of the reply passes, and the connection is reset; if it `stalls`, nothing more comes
+    until the client gives up. With `times` 0, a fault ends.
     """
 
     methods: tuple[str, ...] = ("GET",)
     path: str = ""
     times: int = 1
+    skip: int = 0
     code: int | None = None
+    content: str = ""
     stalls: bool = False
     hits: int = field(default=0, init=False)
+    passed: int = field(default=0, init=False)
+
+    def befalls(self, method: str, path: str) -> bool:
+        """Count a request that it concerns, and decide."""
+        if self.hits >= self.times or method not in self.methods or self.path not in path:
+            return False
+        if self.passed < self.skip:
+            self.passed += 1
+            return False
+        self.hits += 1
+        return True
 
 
 class StoreProxy:
@@ -69,11 +84,7 @@ class StoreProxy:
     def fault_of(self, method: str, path: str) -> StoreFault | None:
         """The first fault of the request, which counts as a hit."""
         with self._lock:
-            for fault in self._faults:
-                if fault.hits < fault.times and method in fault.methods and fault.path in path:
-                    fault.hits += 1
-                    return fault
-        return None
+            return next((fault for fault in self._faults if fault.befalls(method, path)), None)
 
 
 class _Listener(ThreadingTCPServer):
@@ -96,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault = self.server.proxy.fault_of(self.command, self.path)
         if fault is not None and fault.code is not None:
-            self._refuse(fault.code)
+            self._refuse(fault.code, fault.content)
             return
         try:
             self._forward(body, fault)
@@ -117,10 +128,12 @@ class _Handler(BaseHTTPRequestHandler):
         length = reply.getheader("Content-Length") or str(len(content))
         self._send(f"{reply.status} {reply.reason}", [*headers, ("Content-Length", length)], content, fault)
 
-    def _refuse(self, code: int) -> None:
-        content = f"<Error><Code>{_ERRORS[code]}</Code><Message>as the test says</Message></Error>".encode()
-        headers = [("Content-Length", str(len(content)))]
-        self._send(f"{code} {_ERRORS[code]}", headers, content if self.command != "HEAD" else b"", None)
+    def _refuse(self, code: int, text: str) -> None:
+        reason = _ERRORS.get(code, "OK")
+        kind = "application/json" if text.startswith("{") else "text/html" if text else "application/xml"
+        content = (text or f"<Error><Code>{reason}</Code><Message>as the test says</Message></Error>").encode()
+        headers = [("Content-Length", str(len(content))), ("Content-Type", kind)]
+        self._send(f"{code} {reason}", headers, content if self.command != "HEAD" else b"", None)
 
     def _send(self, status: str, headers: Sequence[tuple[str, str]], content: bytes, fault: StoreFault | None) -> None:
         head = "\r\n".join([f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers), "\r\n"])

@@ -6,6 +6,7 @@ import contextlib
 import random
 import secrets
 import socket
+import subprocess
 import sys
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler
@@ -54,7 +55,7 @@ class ObjectStore:
 
     def open(self) -> None:
         """Start it for the first time, without a bucket."""
-        for name in ("buckets", "about"):
+        for name in ("buckets", "about", "users"):
             (self.folder / name).mkdir(parents=True)
         self.start()
 
@@ -62,9 +63,16 @@ class ObjectStore:
         """Return when it listens."""
         keys = {"ROOT_ACCESS_KEY": self.key_id, "ROOT_SECRET_KEY": self.secret}
         words = ["posix", f"--sidecar={self.folder / 'about'}", str(self.folder / "buckets")]
-        flags = {"port": self.address, "quiet": "true", "region": REGION}
+        users = str(self.folder / "users")
+        flags = {"port": self.address, "quiet": "true", "region": REGION, "iam-dir": users}
         self._process = Process(programs.versitygw().path(), flags, self.folder / "log", keys, words)
         wait_until(self._listens, self._process)
+
+    def add_user(self, key_id: str, secret: str) -> None:
+        """A user who may do what the policies of buckets allow."""
+        named = ["--access", self.key_id, "--secret", self.secret, "--endpoint-url", self.url]
+        user = ["create-user", "--access", key_id, "--secret", secret, "--role", "user"]
+        subprocess.run([programs.versitygw().path(), "admin", *named, *user], check=True)
 
     def kill(self) -> None:
         if self._process is not None:

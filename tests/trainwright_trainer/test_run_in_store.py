@@ -200,7 +200,7 @@ def test_each_entry_of_keys_opens_its_place(workplace, bucket, store, object_sto
 
 def test_a_store_that_is_gone_is_one_line(workplace, bucket):
     message = workplace.refused("train", workplace.job(), "--output", f"{bucket}-2/run", code=3)
-    assert message == f"{bucket}-2/run: there is no such bucket"
+    assert message == f"{bucket}-2/run: there is no such bucket: did you mean {bucket.removeprefix('s3://')!r}?"
 
 
 def test_a_run_in_folders_needs_no_client_of_a_store(workplace):

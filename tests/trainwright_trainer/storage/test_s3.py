@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import ConnectionClosedError
+from botocore.exceptions import ClientError, ConnectionClosedError
 from testkit.cluster.object_store import ObjectStore
+from testkit.store_proxy import FOREVER, StoreFault, StoreProxy
 from tests.trainwright_trainer.storage.outage_clock import OutageClock
 
 from trainwright_api.problems import Mistakes
@@ -128,7 +130,34 @@ def test_a_bucket_that_is_not_there(bucket: str) -> None:
     for act in (storage.list, storage.check_writable):
         with pytest.raises(EnvironmentFailure) as caught:
             act()
-        assert re.fullmatch(rf"{bucket}-2/run/?\S*: there is no such bucket", str(caught.value))
+        name = bucket.removeprefix("s3://")
+        assert str(caught.value) == f"{bucket}-2/run: there is no such bucket: did you mean {name!r}?"
+
+
+def test_keys_that_may_not_list_buckets_get_no_name(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = S3Storage(S3Uri.parse(f"{bucket}-2/run", "output"), from_environment(), AT_ONCE)
+
+    def refused() -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied"}}, "ListBuckets")
+
+    monkeypatch.setattr(storage._bucket._client, "list_buckets", refused)
+    with pytest.raises(EnvironmentFailure, match=r"there is no such bucket$"):
+        storage.list()
+
+
+@pytest.mark.parametrize("code", [200, 403, 404, 500])
+def test_an_address_of_a_web_page_is_named(root: S3Uri, object_store: ObjectStore, code: int) -> None:
+    with StoreProxy(object_store.address) as page:
+        page.add(StoreFault(("GET", "HEAD", "PUT", "DELETE"), times=FOREVER, code=code, content="<!doctype html><br>"))
+        access = replace(from_environment(), endpoint=page.url)
+        storage = S3Storage(root, access, AT_ONCE)
+        acts = [storage.list, storage.check_writable]
+        for act in acts if code == 404 else [*acts, lambda: storage.exists("a")]:
+            with pytest.raises(EnvironmentFailure) as caught:
+                act()
+            status = r"( \(status \d+\))?"
+            line = rf"{root}\S*: {page.url} answers with a web page{status}, as no store does; see AWS_ENDPOINT_URL"
+            assert re.fullmatch(line, str(caught.value))
 
 
 def test_keys_that_the_server_does_not_know_are_not_repeated(root: S3Uri, object_store: ObjectStore) -> None:

@@ -152,17 +152,26 @@ class BucketStorage(Storage):
     def check_writable(self, *, exclusive: bool = True) -> None:
         """`exclusive` finds a store that ignores the condition: there, two attempts could take the same number."""
         probe = f".probe-{secrets.token_hex(8)}"
-        if not exclusive:
-            self.write(probe, [b"."])
-            self.delete(probe)
-            return
-        self.create(probe, b".")
-        again = self.create(probe, b"..")
-        self.delete(probe)
+        try:
+            again = self._probe(probe, exclusive)
+        except EnvironmentFailure as failure:  # the name of the probe says nothing to a user
+            raise EnvironmentFailure(str(failure).replace(f"/{probe}", "")) from failure
         if again:
             raise EnvironmentFailure(
                 f"{self.location}: the store passes over `{self.CONDITION}`, by which an attempt takes its number"
             )
+
+    def _probe(self, name: str, exclusive: bool) -> bool:
+        """Write an object and delete it. With `exclusive`, returns whether two writers could create it."""
+        self.delete(name)  # keys that may not delete would leave it behind
+        again = False
+        if exclusive:
+            self.create(name, b".")
+            again = self.create(name, b"..")
+        else:
+            self.write(name, [b"."])
+        self.delete(name)
+        return again
 
     def _key(self, name: str) -> str:
         return self._prefix + name

@@ -51,6 +51,8 @@ _NO_ROW = {
 
 def evaluate(job: Job, log: Log, blocks: Blocks) -> Evaluation:
     """Score a data set with targets. Writes `evaluation.json` and `evaluation.html` to the output folder."""
+    folder = storage_at(str(job.output), job.keys.artifacts)
+    folder.check_writable(exclusive=False)
     saved = model_of(job, blocks.device)
     data, part = evaluation_data(saved, job)
     with computing(saved, job.options.threads, job.cpus):
@@ -60,7 +62,6 @@ def evaluate(job: Job, log: Log, blocks: Blocks) -> Evaluation:
         found = evaluation_of(saved, data, part, about, settings, facts_of(job, job.dataset, content), blocks)
     shown = [f"{name}.{metric} {score(value)}" for name, one in found.items() for metric, value in one.items()]
     plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": found.rows, "scores": found.scores}
-    folder = storage_at(str(job.output), job.keys.artifacts)
     folder.write("evaluation.html", [found.page.encode()])
     folder.write("evaluation.json", [json.dumps(nan_to_none(plain), indent=2).encode() + b"\n"])
     log(

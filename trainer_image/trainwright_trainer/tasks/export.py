@@ -37,6 +37,7 @@ def export(model: str, format_: str, output: str | None = None, *, overwrite: bo
     target = storage_of(place_of(output, "--output") if output else _beside(place) / "export" / format_)
     if (found := target.list()) and not overwrite:
         raise Mistakes.one("--output", f"{target.location} has {found[0]!r} in it: name another folder, or --overwrite")
+    target.check_writable(exclusive=False)
     with TemporaryDirectory(prefix="trainwright-export-") as folder:
         _FORMATS[format_](place, Path(folder))
         names = _publish(Path(folder), target)

@@ -26,19 +26,22 @@ from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 def writing(place: Place, keys: JobCredentials) -> Iterator[Callable[[pa.Table], None]]:
     """A function that adds rows to the file at `place`. Without rows, or after an error, there is no file.
 
-    For an object store, it is a temporary local file that is uploaded at the end. Raises `EnvironmentFailure`, and
+    For an object store, it is a temporary local file that is uploaded at the end; that it may be written is checked at
+    the beginning. Raises `EnvironmentFailure`, and
     `Mistakes` for kept columns that the format cannot hold.
     """
     if isinstance(place, Path):
         with _writing_here(place) as write:
             yield write
         return
+    storage = storage_at(str(place.parent), keys.artifacts)
+    storage.check_writable(exclusive=False)
     with TemporaryDirectory(prefix="trainwright-predictions-") as folder:
         path = Path(folder) / place.name
         with _writing_here(path) as write:
             yield write
         if path.exists():
-            storage_at(str(place.parent), keys.artifacts).write_file(place.name, path)
+            storage.write_file(place.name, path)
 
 
 @contextmanager

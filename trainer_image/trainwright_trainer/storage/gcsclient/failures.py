@@ -13,6 +13,7 @@ ERRORS = (GoogleAPICallError, GoogleAuthError, requests.RequestException)
 _PASSING = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError, TransportError)
 _LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
 _PASSING_CODES = (408, 429)
+_RIGHTS = {"GET": " to read", "POST": " to write", "PUT": " to write", "DELETE": " to delete"}
 _NO_KEYS = "no keys to the store: set GOOGLE_APPLICATION_CREDENTIALS, or give the pod a service account of Google"
 
 
@@ -37,14 +38,28 @@ def _line(error: Exception, address: str) -> str:
     if isinstance(error, NotFound):
         return "there is no such bucket"
     if isinstance(error, Unauthorized | Forbidden):
-        return f"no permission (the store says {error.code}: {error.message})"
+        return _refused(error)
     if isinstance(error, GoogleAPICallError):
-        return f"the store says {error.code}: {error.message}"
+        return f"the store says {error.code}: {_message(error)}"
     if isinstance(error, requests.exceptions.SSLError):
         return f"the certificate of {where} is not trusted: give its authority by REQUESTS_CA_BUNDLE"
     if isinstance(error, requests.Timeout):
         return f"{where} did not answer in time"
     return f"no answer from {where} ({_cause(error)})" if isinstance(error, _PASSING) else str(error)
+
+
+def _refused(error: GoogleAPICallError) -> str:
+    right = _RIGHTS.get(str(getattr(getattr(error.response, "request", None), "method", "")), "")
+    lacking = f"no permission{right} (the store says {error.code}: {_message(error)})"
+    return lacking if right == _RIGHTS["GET"] else f"{lacking}; use keys that may write and delete, or another place"
+
+
+def _message(error: GoogleAPICallError) -> str:
+    """The store's own sentence. The client's text of a failed upload has the URL and the whole answer."""
+    try:
+        return str(error.response.json()["error"]["message"])
+    except (AttributeError, ValueError, KeyError, TypeError):
+        return str(error.message)
 
 
 def _cause(error: BaseException) -> str:

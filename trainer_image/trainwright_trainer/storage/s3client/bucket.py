@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.bucket_storage import Found, create_once
 from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.retry_policy import RetryPolicy
@@ -64,6 +65,8 @@ class Bucket:
 
         def find() -> Found:
             about = self._about(key)
+            if "LastModified" not in about:  # every store gives it
+                raise failures.no_store("HeadObject")
             return Found(key, about["ContentLength"], _mark(about), about["LastModified"].timestamp())
 
         return self._ask_for(key, find)
@@ -149,9 +152,17 @@ class Bucket:
         place = str(S3Uri(self.name, key))
 
         def failure(error: Exception, seconds: float) -> Exception:
-            return failures.failure(place, error, self.access, seconds)
+            found = failures.failure(place, error, self.access, seconds)
+            return EnvironmentFailure(f"{found}{failures.like_bucket(self.name, error, self._buckets)}")
 
         return self._retry_policy.ask(act, failures.ERRORS, failures.is_passing, failure)
+
+    def _buckets(self) -> list[str]:
+        """The buckets of the account; none if the keys may not list them."""
+        try:
+            return [each["Name"] for each in self._client.list_buckets().get("Buckets", ())]
+        except failures.ERRORS:
+            return []
 
     def _ask_for(self, key: str, act: Callable[[], T]) -> T | None:
         """Like `_ask`, but returns None if the object is absent."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from botocore import exceptions as boto
 from botocore.exceptions import BotoCoreError, ClientError
 
+from trainwright_api.problems import nearest
 from trainwright_api.resource.canonical import HIDDEN
 from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.errors import EnvironmentFailure
@@ -36,11 +37,13 @@ _PASSING_CODES = (
     "ThrottlingException",
     "TooManyRequestsException",
 )
+_WEB_PAGE = "WebPage"
 _ABSENT = frozenset(("404", "NoSuchKey", "NotFound"))
 _TAKEN = frozenset(("412", "PreconditionFailed"))
 
+_NO_BUCKET = "NoSuchBucket"
 _LINES = {
-    "NoSuchBucket": "there is no such bucket",
+    _NO_BUCKET: "there is no such bucket",
     "InvalidBucketName": "no bucket can have this name",
     "InvalidAccessKeyId": "the store does not know the access key; see AWS_ACCESS_KEY_ID",
     "XAdminUserNotFound": "the store does not know the access key; see AWS_ACCESS_KEY_ID",
@@ -55,6 +58,8 @@ _LINES = {
     "PermanentRedirect": "the bucket lies in another region; see AWS_REGION",
     "AuthorizationHeaderMalformed": "the bucket lies in another region; see AWS_REGION",
 }
+_READS = {"GetObject": "read", "ListObjectsV2": "list"}
+_WRITES = {"DeleteObject": "delete", "DeleteObjects": "delete", "PutObject": "write", "CreateMultipartUpload": "write"}
 _NO_KEYS = "no keys to the store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
 
@@ -77,9 +82,15 @@ def is_passing(error: Exception) -> bool:
 
 def failure(place: str, error: Exception, access: S3Credentials, seconds: float = 0.0) -> EnvironmentFailure:
     """One line: the place, the store's message, and the duration of the retries."""
-    line = _of_client(error) if isinstance(error, ClientError) else _of_connection(error, access)
+    line = _of_client(error, access) if isinstance(error, ClientError) else _of_connection(error, access)
     asked = f" (asked for {seconds:.0f} s)" if seconds >= 1 else ""
     return EnvironmentFailure(f"{place}: {without_secrets(line, access)}{asked}")
+
+
+def like_bucket(name: str, error: Exception, buckets: Callable[[], Sequence[str]]) -> str:
+    """The end of the line for an error: the nearest of `buckets` if there is no bucket `name`."""
+    near = nearest(name, buckets()) if code_of(error) == _NO_BUCKET else None
+    return f": did you mean {near!r}?" if near else ""
 
 
 def without_secrets(line: str, access: S3Credentials) -> str:
@@ -93,6 +104,11 @@ def refused(about: Mapping[str, Any], operation: str) -> ClientError:
     return ClientError({"Error": {"Code": about.get("Code", ""), "Message": about.get("Message", "")}}, operation)
 
 
+def no_store(operation: str) -> ClientError:
+    """The error for an answer of a server that is no object store."""
+    return ClientError({"Error": {"Code": _WEB_PAGE}}, operation)
+
+
 def code_of(error: Exception) -> str:
     """The store's error code; empty if the store did not answer."""
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
@@ -103,18 +119,36 @@ def _status(error: ClientError) -> int:
     return int(about.get("HTTPStatusCode", 0))
 
 
-def _of_client(error: ClientError) -> str:
+def _of_client(error: ClientError, access: S3Credentials) -> str:
     code, status = code_of(error), _status(error)
     if code in _LINES:
         return _LINES[code]
+    if status == 404 and error.operation_name == "HeadBucket":  # an answer to HEAD has no body and so no reason
+        return _LINES[_NO_BUCKET]
+    if code == _WEB_PAGE or _is_web_page(error):
+        number = f" (status {status})" if status else ""
+        return f"{_address(access)} answers with a web page{number}, as no store does; see AWS_ENDPOINT_URL"
     if status == 403:
-        return f"no permission ({error.operation_name}; the store says {code})"
+        return _refused(error.operation_name, code)
     message = error.response.get("Error", {}).get("Message", "")
     return f"the store says {code or status}" + (f": {message}" if message and message != code else "")
 
 
+def _refused(operation: str, code: str) -> str:
+    right = {**_READS, **_WRITES}.get(operation)
+    lacking = f"no permission{f' to {right}' if right else ''} ({operation}; the store says {code})"
+    return f"{lacking}; use keys that may write and delete, or another place" if operation in _WRITES else lacking
+
+
+def _is_web_page(error: ClientError) -> bool:
+    """True for a page of a web server, a console or a proxy: without a code of S3, boto3 gives the status as one."""
+    about: Any = error.response.get("ResponseMetadata", {})
+    kind = str(about.get("HTTPHeaders", {}).get("content-type", ""))
+    return code_of(error).isdecimal() and kind.startswith("text/html")
+
+
 def _of_connection(error: Exception, access: S3Credentials) -> str:
-    address = access.endpoint or "Amazon S3"
+    address = _address(access)
     if isinstance(error, boto.NoCredentialsError | boto.PartialCredentialsError):
         return _NO_KEYS
     if isinstance(error, boto.SSLError):
@@ -124,6 +158,10 @@ def _of_connection(error: Exception, access: S3Credentials) -> str:
     if isinstance(error, boto.ConnectionError | boto.HTTPClientError | boto.IncompleteReadError):
         return f"no answer from {address} ({_cause(error)})"
     return str(error)
+
+
+def _address(access: S3Credentials) -> str:
+    return access.endpoint or "Amazon S3"
 
 
 def _cause(error: Exception) -> str:
