@@ -18,7 +18,8 @@ import pytest
 
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_trainer.backends.ray import cluster as module
-from trainwright_trainer.backends.ray.cluster import ADDRESS, cluster
+from trainwright_trainer.backends.ray.cluster import ADDRESS, NEW, cluster
+from trainwright_trainer.backends.ray.environment import METRICS
 from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.errors import EnvironmentFailure
 
@@ -171,3 +172,34 @@ def test_the_ray_of_this_machine_is_joined_and_no_second_one_is_started(started:
     )
     address = Path(started["RAY_TMPDIR"], "ray/ray_current_cluster").read_text()
     assert (ended.returncode, ended.stdout.split()) == (0, [address, "7.0", "1", "2"]), ended.stderr
+
+
+DASHBOARD = f"""
+import subprocess
+import sys
+import urllib.request
+
+from trainwright_api.resource.backend import BackendTrainer
+from trainwright_trainer.backends.ray.cluster import cluster
+
+lines = []
+with cluster(BackendTrainer(), 1, log=lines.append):
+    print(*lines, sep="\\n")
+    token = subprocess.run(
+        [sys.executable, "-m", "ray.scripts.scripts", "get-auth-token"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    url = next(word for word in lines[-1].split() if word.startswith("http://"))
+    page = urllib.request.Request(f"{{url}}/api/version", headers={{"Authorization": f"Bearer {{token}}"}})
+    print(urllib.request.urlopen(page, timeout={SECONDS}).status)
+"""
+
+
+def test_a_run_with_metrics_starts_the_dashboard_and_names_its_address(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), ADDRESS: NEW, METRICS: "1"}
+    token = tmp_path / ".ray/auth_token"
+    token.parent.mkdir()
+    token.write_text(secrets.token_hex(32))
+    command = [sys.executable, "-c", DASHBOARD]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == "200", ended.stdout

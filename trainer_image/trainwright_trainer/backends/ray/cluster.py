@@ -17,6 +17,7 @@ from ray.exceptions import RayError
 
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_trainer.backends.machine import gpus_of_this_machine
+from trainwright_trainer.backends.ray.environment import METRICS
 from trainwright_trainer.backends.ray.resources import WorkerResources, check_this_machine, needs_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.signals import handlers_kept
@@ -58,7 +59,7 @@ def cluster(
     try:
         if found in (None, NEW):
             log("starting Ray on this machine")
-            needs = _start(section, workers, store_bytes)
+            needs = _start(section, workers, store_bytes, log)
         else:
             if named:
                 log(f"joining the Ray at {named} ({ADDRESS})")
@@ -118,7 +119,9 @@ def _leave() -> None:
             ray.kill(ray.get_actor(name, namespace=namespace))
 
 
-def _start(section: BackendTrainer, workers: int | None, store_bytes: int) -> WorkerResources:
+def _start(
+    section: BackendTrainer, workers: int | None, store_bytes: int, log: Callable[[str], None]
+) -> WorkerResources:
     """Start Ray on this machine. Workers share the cores: Ray gets as many CPUs as the workers need."""
     gpus = gpus_of_this_machine()
     needs = needs_of(section, workers, gpus, os.cpu_count() or 1)
@@ -129,24 +132,26 @@ def _start(section: BackendTrainer, workers: int | None, store_bytes: int) -> Wo
         "num_gpus": gpus,
         "resources": named,
         "object_store_memory": store_bytes,
+        # Without the metrics of Ray Train, a dashboard of this Ray has nothing that the run does not print.
+        "include_dashboard": os.environ.get(METRICS) == "1",
     }
     for _ in range(_TRIES - 1):
         with suppress(EnvironmentFailure):
-            _init(options)
+            _init(options, log)
             return needs
-    _init(options)
+    _init(options, log)
     return needs
 
 
-def _init(options: Mapping[str, Any]) -> None:
+def _init(options: Mapping[str, Any], log: Callable[[str], None]) -> None:
     try:
         with handlers_kept():
-            ray.init(
-                address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **options
-            )
+            started = ray.init(address="local", log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:  # Ray has no narrower class for this error
         ray.shutdown()
         raise EnvironmentFailure(f"Ray cannot be started on this machine: {_first_line(error)}") from error
+    if started.dashboard_url:
+        log(f"Ray's dashboard: http://{started.dashboard_url} (`ray get-auth-token` prints its token)")
 
 
 def _first_line(error: Exception) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import MutableMapping
 
+# The variable with which a user requests Ray Train's metrics of each worker.
+METRICS = "RAY_TRAIN_METRICS_ENABLED"
 _SETTLED = {
     # No usage report to the makers of Ray.
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -15,7 +17,7 @@ _SETTLED = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # Relative paths start at the driver's folder, in workers too.
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
-    "RAY_TRAIN_METRICS_ENABLED": "0",
+    METRICS: "0",
     "RAY_AIR_NEW_OUTPUT": "0",
     # Ray would also write each line that a train function prints to its log, and so print it twice.
     "RAY_TRAIN_ENABLE_PRINT_PATCH": "0",
@@ -30,7 +32,9 @@ _SETTLED = {
 
 
 def settle(environment: MutableMapping[str, str]) -> None:
-    """Set the variables that the user has not set."""
+    """Set the variables that the user has not set. Metrics come with the page of Ray's dashboard that shows them."""
+    if environment.get(METRICS) == "1":
+        environment.setdefault("RAY_TRAIN_ENABLE_STATE_TRACKING", "1")
     for name, value in _SETTLED.items():
         environment.setdefault(name, value)
 
