@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import torch
+from PIL import Image
 
-from trainwright_trainer.analysis.subject import COST, LEAST_ROWS, Subject
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_trainer.analysis.subject import COST, LEAST_ROWS, PIXELS, Subject
 from trainwright_trainer.data.prepared import TEST, VALIDATION
+from trainwright_trainer.data.preprocess import prepare
 
 
 def test_a_sample_has_rows_of_its_part_alone_each_once(subject: Subject) -> None:
@@ -47,3 +54,16 @@ def test_a_large_model_gets_fewer_rows(subject: Subject) -> None:
     large = torch.nn.Linear(1, COST // 500 // 2)
     assert replace(subject, model=large).affordable(2000) == 500
     assert replace(subject, model=torch.nn.Linear(1, COST // 100)).affordable(2000) == LEAST_ROWS
+
+
+def test_a_sample_with_images_has_fewer_rows(tmp_path: Path) -> None:
+    file = BytesIO()
+    Image.new("RGB", (200, 160)).save(file, "PNG")
+    pyarrow.parquet.write_table(pa.table({"image": [file.getvalue()] * 20, "y": range(20)}), tmp_path / "data.parquet")
+    inputs = [{"name": "image", "type": "image"}]
+    config = resolve(
+        ModelConfig.model_validate({"input_features": inputs, "output_features": [{"name": "y", "type": "number"}]})
+    )
+    data = prepare(config, str(tmp_path / "data.parquet"), seed=1, cache_dir=str(tmp_path / "cache"))
+    subject = Subject(torch.nn.Linear(1, 1), config, data, seed=1, pass_rows=8)
+    assert subject.affordable(10_000) == PIXELS // (3 * 200 * 160)

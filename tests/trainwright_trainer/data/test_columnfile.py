@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from trainwright_trainer.data.columnfile import Column, read, write
+from trainwright_trainer.data import columnfile
+from trainwright_trainer.data.columnfile import Column, footer, parts, read, type_of, write
 
 COLUMNS = {
     "floats": pa.chunked_array([pa.array([1.5, None, float("nan")], pa.float32()), pa.array([2.5], pa.float32())]),
@@ -50,3 +51,18 @@ def test_a_flipped_bit_is_found(tmp_path):
     path.write_bytes(data)
     with pytest.raises(OSError, match="CRC"):
         read(path)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_rows_are_read_row_group_by_row_group(tmp_path, name, monkeypatch):
+    monkeypatch.setattr(columnfile, "GROUP_ROWS", 2)
+    path = tmp_path / "column.parquet"
+    with path.open("wb") as file:
+        write(file, Column(COLUMNS[name]))
+    about, whole = footer(path), COLUMNS[name]
+    for start in range(len(whole)):
+        for stop in range(start + 1, len(whole) + 1):
+            found = list(parts(path, about, start, stop))
+            assert all(0 < len(part) <= 2 for part in found)
+            assert pa.chunked_array(found, type_of(about)).type == whole.type
+            assert str([one for part in found for one in part.to_pylist()]) == str(whole[start:stop].to_pylist())

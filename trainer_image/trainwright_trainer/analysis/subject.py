@@ -25,6 +25,8 @@ MOST_GROUPS = 8
 """Row groups of the cache that a sample is drawn from, so that a large data set is not read completely."""
 COST = 1 << 31
 """Parameters × rows of a sample: 2,000 rows of a million parameters."""
+PIXELS = 1 << 25
+"""Pixel values of a sample: 128 MiB in float32, 220 photographs of 224 × 224."""
 LEAST_ROWS = 100
 
 Rows = npt.NDArray[np.int64]
@@ -42,9 +44,12 @@ class Subject:
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
     def affordable(self, most: int) -> int:
-        """The number of rows of a sample: `most`, or fewer of a large model. It depends on no clock."""
+        """The number of rows of a sample: `most`, or fewer of a large model or with images. It depends on no clock."""
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        return int(np.clip(COST // max(parameters, 1), LEAST_ROWS, max(most, LEAST_ROWS)))
+        shapes = [image.shape for image in layout_of(self.config, self.data.statistics).images]
+        pixels = sum(shape.channels * shape.height * shape.width for shape in shapes)
+        bound = min(COST // max(parameters, 1), PIXELS // max(pixels, 1))
+        return int(np.clip(bound, LEAST_ROWS, max(most, LEAST_ROWS)))
 
     def sample(self, part: int, most: int) -> Batch | None:
         """At most `most` rows of a part, drawn by the seed, in an order that it decides too. None without rows."""

@@ -34,9 +34,13 @@ class StoredColumn:
 
     def part(self, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop), of which only the row groups are read. Raises the errors of `values`."""
+        return pa.chunked_array(list(self.parts(start, stop)), columnfile.type_of(self._footer))
+
+    def parts(self, start: int, stop: int) -> Iterator[pa.Array]:
+        """The same, row group by row group."""
         about = self._footer
         with self._opened() as file:
-            return columnfile.part(file, about, start, stop)
+            yield from columnfile.parts(file, about, start, stop)
 
     @cached_property
     def _footer(self) -> pq.FileMetaData:

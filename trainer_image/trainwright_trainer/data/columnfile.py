@@ -47,6 +47,10 @@ class Column:
         """The rows [start, stop)."""
         return self.values.slice(start, stop - start)
 
+    def parts(self, start: int, stop: int) -> Iterator[pa.Array]:
+        """The rows [start, stop), chunk by chunk."""
+        yield from self.part(start, stop).chunks
+
 
 @dataclass(frozen=True)
 class ColumnFacts:
@@ -160,19 +164,26 @@ def footer(file: pa.NativeFile) -> pq.FileMetaData:
     return pq.ParquetFile(file).metadata
 
 
-def part(file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int) -> pa.ChunkedArray:
-    """The rows [start, stop), of which only the row groups are read. `about` is the footer of the file.
+def parts(file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int) -> Iterator[pa.Array]:
+    """The rows [start, stop), row group by row group; no others are read. `about` is the footer of the file.
 
     Raises OSError or ValueError if the file is damaged.
     """
-    edges = np.cumsum([0, *(about.row_group(group).num_rows for group in range(about.num_row_groups))])
-    low, high = int(np.searchsorted(edges, start, "right")) - 1, int(np.searchsorted(edges, stop, "left"))
     found = pq.ParquetFile(file, metadata=about, page_checksum_verification=True)
-    table = found.read_row_groups(list(range(low, min(high, about.num_row_groups))), use_threads=False)
-    values, kind = table.column("value"), _list_type(about.metadata)
-    if kind is not None:
-        values = pa.chunked_array([_unpacked(chunk, kind) for chunk in values.chunks], kind)
-    return values.slice(start - edges[low], stop - start)
+    kind = _list_type(about.metadata)
+    first = 0
+    for group in range(about.num_row_groups):
+        last = first + about.row_group(group).num_rows
+        if first < stop and start < last:
+            values = found.read_row_group(group, use_threads=False).column("value")
+            for chunk in values.slice(max(start - first, 0), min(stop, last) - max(start, first)).chunks:
+                yield chunk if kind is None else _unpacked(chunk, kind)
+        first = last
+
+
+def type_of(about: pq.FileMetaData) -> pa.DataType:
+    """The type of the values."""
+    return _list_type(about.metadata) or about.schema.to_arrow_schema().field("value").type
 
 
 def _list_type(about: Mapping[bytes, bytes]) -> pa.DataType | None:

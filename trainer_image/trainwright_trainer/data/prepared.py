@@ -38,6 +38,9 @@ class AnyColumn(Protocol):
     def part(self, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop). Of a file, no others are read."""
 
+    def parts(self, start: int, stop: int) -> Iterator[pa.Array]:
+        """The same block by block, so that a few of many rows can be taken in little memory."""
+
 
 class Columns(Mapping[str, pa.ChunkedArray]):
     """Encoded columns by feature name. Those that are in files are read, all together, at the first use of one."""
@@ -61,6 +64,10 @@ class Columns(Mapping[str, pa.ChunkedArray]):
     def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop) of one column. Raises the errors of a read."""
         return self._columns[name].part(start, stop)
+
+    def parts(self, name: str, start: int, stop: int) -> Iterator[pa.Array]:
+        """The same block by block."""
+        return self._columns[name].parts(start, stop)
 
     def valid(self, rows: int) -> npt.NDArray[np.bool_]:
         """bool [rows]: True if no column is null. Columns that may be null are read block by block."""
@@ -114,6 +121,10 @@ class Prepared:
     def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop) of one column."""
         return self.columns.part(name, start, stop)
+
+    def parts(self, name: str, start: int, stop: int) -> Iterator[pa.Array]:
+        """The same block by block."""
+        return self.columns.parts(name, start, stop)
 
     def encoded_part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop) of one column as preprocessing has encoded it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -97,9 +97,9 @@ def encoded_rows(
             start = block * _FILL_ROWS
             blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
             filling.add(blocks, rows[low:high] - first - start, where)
-            for name in large:  # no more of them is read than is needed
-                part = prepared.part(name, int(rows[low]), int(rows[high - 1]) + 1)
-                filling.add_varying(name, part, rows[low:high] - rows[low])
+            for name in large:  # no more of them is read than is needed, and no more is in memory
+                parts = prepared.parts(name, int(rows[low]), int(rows[high - 1]) + 1)
+                filling.add_varying(name, parts, rows[low:high] - rows[low])
     return EncodedRows(
         floats,
         ints,
@@ -123,16 +123,21 @@ class _Filling:
         for name, block in blocks.items():
             place = self._layout.columns[name]
             if place.kind == "ragged":
-                self.add_varying(name, block, rows)
+                self.add_varying(name, block.chunks, rows)
             else:
                 dense[place.kind].numpy()[:, place.start : place.stop] = _taken(block, rows)
         if not isinstance(where, slice):
             for kind, target in self._targets.items():
                 target.index_copy_(0, torch.from_numpy(where), dense[kind])
 
-    def add_varying(self, name: str, block: pa.ChunkedArray, rows: Rows) -> None:
-        """Take the rows `rows` of a column whose values differ in size."""
-        self._varying[name].append(pa.concat_arrays(block.chunks).take(pa.array(rows)))
+    def add_varying(self, name: str, chunks: Iterable[pa.Array], rows: Rows) -> None:
+        """Take the rows `rows` (ascending) of a column whose values differ in size."""
+        first = 0
+        for chunk in chunks:
+            low, high = np.searchsorted(rows, (first, first + len(chunk)))
+            if low < high:
+                self._varying[name].append(chunk.take(pa.array(rows[low:high] - first)))
+            first += len(chunk)
 
     def _room(self, kind: str, where: slice | Rows, rows: int) -> torch.Tensor:
         """[rows, width]: the places themselves, or a buffer from which whole rows are copied to scattered places."""
