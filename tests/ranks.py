@@ -8,10 +8,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import socket
 import tempfile
 import traceback
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -22,10 +24,20 @@ def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]
     """Return the result of `work(*arguments)` on each rank. The function is at module level, and its result can be
     pickled.
     """
-    answers, _ = _run(world, work, arguments)
-    failures = [text for text, _ in answers if text is not None]
+    return _answers(_run(world, work, arguments)[0])
+
+
+def on_launched(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """The same in processes with the variables of torchrun, in which `work` trains a job: that joins the group."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    return _answers(_run(world, work, arguments, port)[0])
+
+
+def _answers(found: list[tuple[str | None, Any]]) -> list[Any]:
+    failures = [text for text, _ in found if text is not None]
     assert not failures, "\n".join(failures)
-    return [answer for _, answer in answers]
+    return [answer for _, answer in found]
 
 
 def on_ranks_until_a_kill(world: int, work: Callable[..., Any], *arguments: Any) -> list[int | None]:
@@ -34,7 +46,7 @@ def on_ranks_until_a_kill(world: int, work: Callable[..., Any], *arguments: Any)
 
 
 def _run(
-    world: int, work: Callable[..., Any], arguments: tuple[Any, ...]
+    world: int, work: Callable[..., Any], arguments: tuple[Any, ...], port: int | None = None
 ) -> tuple[list[tuple[str | None, Any]], list[int | None]]:
     """The value that each rank sends, its traceback and its result, and the exit codes."""
     context = multiprocessing.get_context("forkserver")
@@ -43,8 +55,8 @@ def _run(
         ends, processes = [], []
         for rank in range(world):
             mine, theirs = context.Pipe(duplex=False)
-            place = f"file://{folder}/store"
-            process = context.Process(target=_rank, args=(rank, world, place, work, arguments, theirs), daemon=True)
+            join = partial(_launched, port) if port is not None else partial(_joined, f"file://{folder}/store")
+            process = context.Process(target=_rank, args=(rank, world, join, work, arguments, theirs), daemon=True)
             process.start()
             theirs.close()
             ends.append(mine)
@@ -63,20 +75,38 @@ def _answer(end: Connection) -> tuple[str | None, Any]:
     return found
 
 
+def _joined(place: str, rank: int, world: int) -> None:
+    import torch
+    import torch.distributed as dist
+
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    dist.init_process_group(backend, place, timedelta(seconds=60), world, rank)
+
+
+def _launched(port: int, rank: int, world: int) -> None:
+    shared = {"WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ.update({name: str(value) for name, value in {**shared, "RANK": rank, "LOCAL_RANK": rank}.items()})
+
+
 def _rank(
-    rank: int, world: int, place: str, work: Callable[..., Any], arguments: tuple[Any, ...], end: Connection
+    rank: int,
+    world: int,
+    join: Callable[[int, int], None],
+    work: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    end: Connection,
 ) -> None:
     import torch
     import torch.distributed as dist
 
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     torch.set_num_threads(1)
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    dist.init_process_group(backend, place, timedelta(seconds=60), world, rank)
+    join(rank, world)
     try:
         answer: tuple[str | None, Any] = (None, work(*arguments))
     except Exception:
         answer = (traceback.format_exc(), None)
     # Not by torch's way through shared memory, which ends with this process.
     end.send_bytes(pickle.dumps(answer))
-    dist.destroy_process_group()
+    if dist.is_initialized():
+        dist.destroy_process_group()

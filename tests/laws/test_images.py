@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -20,6 +24,8 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer import predict, train
 from trainwright_trainer.encoders import ENCODERS
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
+from trainwright_trainer.loop.arguments import TrainingResult
+from trainwright_trainer.loop.trainer import Trainer
 
 from .parity_job import Case, interrupted, trained
 from .test_combiners import assert_one_curve
@@ -276,6 +282,40 @@ def test_two_workers_have_the_curve_of_one_process_with_models_of_a_library(engi
     for seen in on_ranks(2, trained, case):
         assert len(seen.losses) == 5
         assert seen.losses == pytest.approx(alone.losses, rel=1e-8)
+
+
+@contextmanager
+def rounded_weights(seed: int) -> Iterator[None]:
+    """Training whose initial weights differ by the rounding of float32: 1e-7 of each."""
+    original = Trainer.train
+
+    def begin(self: Trainer) -> TrainingResult:
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            for one in self._state.engine.model.parameters():
+                one.mul_(1 + 1e-7 * torch.randn(one.shape, generator=generator, dtype=torch.float64))
+        return original(self)
+
+    with patch.object(Trainer, "train", begin):
+        yield
+
+
+def _losses(case: Case) -> np.ndarray[Any, Any]:
+    return np.array(trained(case).losses)
+
+
+@pytest.mark.slow
+def test_in_float32_workers_differ_by_no_more_than_rounding_does_in_one_process() -> None:
+    """Tens of batch norms on few pixels amplify rounding: after some steps, losses agree to no digit in either case."""
+    short = {**FIXED, "precision": "float32", "train_steps": 3, "learning_rate": 0.001}
+    case = Case(short, picture={"encoder": RESNET})
+    alone = _losses(case)
+    by_rounding = [np.abs(_losses(replace(case, mutation=partial(rounded_weights, seed))) - alone) for seed in range(3)]
+    for engine in ("ddp", "fsdp"):
+        [found, other] = on_ranks(2, _losses, replace(case, engine=engine))
+        assert np.array_equal(found, other)
+        assert found[0] == pytest.approx(alone[0], rel=1e-6)
+        assert np.abs(found - alone).max() <= 10 * np.max(by_rounding)
 
 
 def test_windows_and_threads_change_no_image() -> None:

@@ -183,6 +183,21 @@ def test_rows_without_a_token_are_counted_and_truncated_ones_too(
     assert "column 'review': rows of more than 16 tokens, whose other tokens are left out: 1\n" in lines
 
 
+@pytest.mark.parametrize(
+    ("word", "fields", "line"),
+    [
+        ("bert", {"hidden_size": 7}, r"The hidden size \(7\) is not a multiple"),
+        ("xlnet", {"d_model": 7}, "'d_model % n_head'"),
+        ("longformer", {"attention_window": 3}, "even value"),
+        ("t5", {"relative_attention_num_buckets": 1}, "division by zero"),
+    ],
+)
+def test_sizes_that_fit_no_model_are_one_line(word: str, fields: dict[str, Any], line: str) -> None:
+    with pytest.raises(Mistakes, match=f"encoder: the library cannot build this model: .*{line}") as mistakes:
+        encoder(word, **fields)
+    assert "\n" not in str(mistakes.value)
+
+
 def test_a_model_without_pooling_has_no_pooled_output(home: Path, tmp_path: Path) -> None:
     with pytest.raises(Mistakes, match="reduce_output: cls_pooled: a distilbert has no pooled output"):
         train(job(home, "distilbert", reduce_output="cls_pooled"), output=tmp_path / "out", quiet=True)

@@ -37,8 +37,11 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def make_home(home: Path) -> Path:
-    """Write a tokenizer, tiny models of all families with random weights, and a data set. Returns the folder."""
+def make_home(home: Path, *, drops: bool = True) -> Path:
+    """Write a tokenizer, tiny models of all families with random weights, and a data set. Returns the folder.
+
+    `drops`: the models have the dropout of their families.
+    """
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
@@ -54,6 +57,9 @@ def make_home(home: Path) -> Path:
         config = AutoConfig.for_model(
             FAMILIES[word], vocab_size=12, pad_token_id=0, **{**fields, **_SIZED.get(word, {})}
         )
+        for name, value in config.to_dict().items():
+            if not drops and isinstance(value, float) and "drop" in name:
+                setattr(config, name, 0.0)
         AutoModel.from_config(config).save_pretrained(home / word)
         tokenizer.save_pretrained(home / word)
     draws = np.random.default_rng(0)

@@ -43,7 +43,8 @@ class Pretrained(Encoder, Initialized):
         self._is_trained = config.trainable or self._adapter is not None
         self._is_pooled = config.reduce_output == "cls_pooled"
         found = library_config(config, feature)
-        self.model: Any = empty_model(found, pools=self._is_pooled)
+        has_weights = getattr(config, "use_pretrained", True)
+        self.model: Any = empty_model(found, feature.path, pools=self._is_pooled, tries=not has_weights)
         if self._is_pooled and getattr(self.model, "pooler", None) is None:
             raise Mistakes.one(
                 f"{feature.path}.reduce_output", f"cls_pooled: a {found.model_type} has no pooled output"
@@ -59,7 +60,7 @@ class Pretrained(Encoder, Initialized):
             self.reduction = Reduction(config.reduce_output, feature.statistics["length"], found.hidden_size)
             self.output_size = self.reduction.output_size
         stored = None
-        if getattr(config, "use_pretrained", True):
+        if has_weights:
             name: str = getattr(config, "pretrained_model_name_or_path")  # noqa: B009
             stored = StoredWeights(name, f"{feature.path}.pretrained_model_name_or_path")
         self.model.requires_grad_(config.trainable)

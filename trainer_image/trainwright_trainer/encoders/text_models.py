@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -59,7 +61,8 @@ def library_config(config: Section, feature: EncoderInput) -> Any:
         given = dict(feature.statistics["pretrained"])
         found = library.AutoConfig.for_model(given.pop("model_type"), **given)
     else:
-        found = library.AutoConfig.for_model(FAMILIES[config.type], **own)
+        with refusing_sizes(feature.path):
+            found = library.AutoConfig.for_model(FAMILIES[config.type], **own)
     for name, value in _ALWAYS.items():
         if hasattr(found, name):
             setattr(found, name, value)
@@ -93,12 +96,28 @@ def _check_fits(found: Any, feature: EncoderInput) -> None:
         raise Mistakes.one(f"{feature.path.removesuffix('.encoder')}.preprocessing.max_sequence_length", line)
 
 
-def empty_model(found: Any, *, pools: bool) -> nn.Module:
-    """The model with its buffers, and with parameters on the meta device. Of an encoder and a decoder, the encoder."""
+@contextmanager
+def refusing_sizes(path: str) -> Iterator[None]:
+    """Raise `Mistakes` for fields that the library cannot build a model of, or compute a token with."""
+    strict: type[Exception] = import_module("huggingface_hub.errors").StrictDataclassError
+    try:
+        yield
+    except (ValueError, AssertionError, ArithmeticError, RuntimeError, strict) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise Mistakes.one(path, f"the library cannot build this model: {': '.join(lines)}") from error
+
+
+def empty_model(found: Any, path: str, *, pools: bool, tries: bool) -> nn.Module:
+    """The model with its buffers, and with parameters on the meta device. Of an encoder and a decoder, the encoder.
+
+    `tries`: compute a token, because the section has the sizes of the model. Raises `Mistakes`.
+    """
     library = transformers("config")
-    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
-        model: Any = library.AutoModel.from_config(found, trust_remote_code=False)
-    model = encoder_part(model)
+    with refusing_sizes(path), torch.device("cpu"), torch.random.fork_rng(devices=[]):
+        model: Any = encoder_part(library.AutoModel.from_config(found, trust_remote_code=False))
+        if tries:
+            with torch.inference_mode():
+                model.eval()(input_ids=torch.full((1, 1), found.vocab_size - 1))
     if not pools and getattr(model, "pooler", None) is not None:
         model.pooler = None  # an unused parameter has no gradient, and DDP waits for every gradient
     return emptied(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Protocol, cast
 
@@ -74,5 +75,7 @@ def replace_parameter(module: nn.Module, name: str, values: torch.Tensor) -> Non
 def assign(model: Trainable, weights: Tensors, device: torch.device) -> None:
     """Make `weights` the tensors of a model on the meta device, and move it to `device`."""
     module = cast(nn.Module, model)
-    module.load_state_dict(weights, assign=True)
+    given: Any = OrderedDict(weights)
+    given._metadata = cast(Any, module.state_dict())._metadata  # MNASNet refuses weights without a version
+    module.load_state_dict(given, assign=True)
     module.to(device)

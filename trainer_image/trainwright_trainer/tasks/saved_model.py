@@ -26,6 +26,7 @@ from trainwright_trainer.loader.load import part_rows
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.models.targets import SEQUENCES
+from trainwright_trainer.models.trainable import assign
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 from trainwright_trainer.runtime.threads import Threads, computing_with
@@ -62,9 +63,9 @@ def load_model(location: Place, access: S3Credentials | None = None, device: str
     config = ModelConfig.model_validate(folder.config)
     layout = layout_of(config, folder.statistics)
     model = Model(config, folder.statistics, layout, seed=0)
-    model.load_state_dict(dict(folder.weights), assign=True)
     there = torch.device(device)
-    return SavedModel(config, folder.statistics, layout, model.to(there).eval(), folder.extra, there)
+    assign(model, folder.weights, there)
+    return SavedModel(config, folder.statistics, layout, model.eval(), folder.extra, there)
 
 
 def model_of(job: Job, device: str) -> SavedModel:
