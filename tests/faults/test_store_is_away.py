@@ -27,11 +27,13 @@ def away(object_store):
     object_store.start()
 
 
-def test_a_server_that_is_down_and_then_answers_503_costs_nothing(stored, away, lines, assert_same):
+@pytest.mark.parametrize("seconds", [0, pytest.param(30, marks=pytest.mark.slow)])
+def test_a_server_that_is_down_and_then_answers_503_costs_nothing(stored, away, lines, assert_same, seconds):
     child = stored.start()
     child.until(lambda: len(stored.updates(child)) > 60)
     away.kill()
     child.until(lambda: "it is asked again for 150 s" in child.errors)
+    assert child.poll(seconds) is None
     with contextlib.closing(Busy(away.address)) as busy:
         child.until(lambda: busy.refused > 4)
     away.start()
