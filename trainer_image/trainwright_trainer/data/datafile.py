@@ -12,6 +12,8 @@ from trainwright_trainer.storage.base import Storage
 
 _MARKS = ("AWS Error ", "google::cloud::Status")
 """The beginnings of the messages of S3 and of Google Cloud Storage in Arrow's errors."""
+_PAST_THE_END = "HTTP status 416"
+"""A part was requested that an object does not have, because it was longer when it was opened."""
 
 
 @dataclass(frozen=True)
@@ -50,5 +52,7 @@ def is_of_a_store(error: Exception) -> bool:
 def reason_of(error: OSError) -> str:
     """The error as a short text."""
     text = f"{error}"
+    if _PAST_THE_END in text:
+        return "a shorter file has replaced it during the read: start again when it is written"
     found = next((text.partition(mark)[2] for mark in _MARKS if mark in text), "")
     return error.strerror or " ".join(found.split()) or text
