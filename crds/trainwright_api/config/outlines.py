@@ -18,7 +18,8 @@ SEQUENCES = ("sequence", "text")
 class Outline:
     """The readable part of a feature. `reduces_input` is None if the feature leaves `reduce_input` out.
 
-    `keeps_sequence`: its encoder returns a sequence. `decoder`: the type of its decoder; None if it has the default.
+    `encoder`, `decoder`: their types; None if the feature has the default. `keeps_sequence`: its encoder returns a
+    sequence.
     """
 
     where: Location
@@ -30,6 +31,7 @@ class Outline:
     dependencies: tuple[str, ...]
     reduces_input: bool | None
     keeps_sequence: bool
+    encoder: str | None
     decoder: str | None
 
     @property
@@ -70,6 +72,7 @@ def _outline(where: Location, feature: Mapping[str, Any]) -> Outline | None:
         else (),
         reduces_input=feature["reduce_input"] not in NO_REDUCTION if "reduce_input" in feature else None,
         keeps_sequence=kind in SEQUENCES and _keeps_sequence(feature.get("encoder")),
+        encoder=_word(feature.get("encoder")),
         decoder=_word(feature.get("decoder")) or ("generator" if kind in SEQUENCES else None),
     )
 

@@ -26,6 +26,7 @@ def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
     yield from _dependency_mistakes(outputs)
     yield from _validation_mistakes(mapping(values.get("trainer")), outputs)
     yield from _bucketing_mistakes(mapping(values.get("trainer")), inputs)
+    yield from _precision_mistakes(mapping(values.get("trainer")), inputs)
     yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
     yield from combiner_mistakes(values.get("combiner"), inputs, outputs, has_defaults=bool(values.get("defaults")))
 
@@ -124,6 +125,15 @@ def _bucketing_mistakes(trainer: Mapping[str, Any], inputs: list[Outline]) -> It
         yield relation(message, *where, found=field)
     elif trainer.get("should_shuffle") is False:
         yield relation("groups of rows are shuffled, but should_shuffle is false", *where, found=field)
+
+
+def _precision_mistakes(trainer: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    """Transformers' Longformer masks with the smallest float64 and computes softmax in float32, where it is -inf."""
+    wide = trainer.get("precision") == "float64"
+    for feature in inputs:
+        if wide and feature.encoder == "longformer":
+            message = f"the encoder longformer ({feature.path}) has no finite gradients in float64: use float32"
+            yield relation(message, "trainer", "precision", found="float64")
 
 
 def _balance_mistakes(preprocessing: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:

@@ -224,6 +224,12 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         "trainer.bucketing_field",
         "should_shuffle is false",
     ),
+    (
+        "Longformer in float64",
+        config(inputs=[("x", "text", {"encoder": "longformer"})], trainer={"precision": "float64"}),
+        "trainer.precision",
+        "longformer (input_features[0]) has no finite gradients in float64: use float32",
+    ),
     ("hash of nothing", config(preprocessing={"split": "hash"}), "preprocessing.split.column", "needs a column"),
     ("strata of nothing", config(preprocessing={"split": "stratify"}), "preprocessing.split.column", "needs a column"),
     ("time of nothing", config(preprocessing={"split": "datetime"}), "preprocessing.split.column", "needs a column"),
