@@ -30,6 +30,15 @@ def content_of(files: Files, hashes: Sequence[str]) -> str:
     return digest(["content", files.format, names, list(hashes), options])
 
 
+def confirm(files: Files, identities: Sequence[Identity]) -> None:
+    """Raise `Mistakes` if a file has changed since its identity was taken."""
+    for file, before, now in zip(files.each, identities, files.look(), strict=True):
+        if now != before:
+            raise Mistakes.one(
+                "dataset", f"{file.path.name!r} changed while it was read. Start again when it is written."
+            )
+
+
 class Contents:
     """The hashes of one data set's files."""
 
@@ -64,11 +73,7 @@ class Contents:
 
     def confirm(self) -> None:
         """Raise `Mistakes` if a file has changed since its identity was taken."""
-        for file, before, now in zip(self._files.each, self._identities, self._files.look(), strict=True):
-            if now != before:
-                raise Mistakes.one(
-                    "dataset", f"{file.path.name!r} changed while it was read. Start again when it is written."
-                )
+        confirm(self._files, self._identities)
 
     def finish(self) -> str:
         """The content, after all files are read. Raises `Mistakes` if a file has changed meanwhile."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
 from trainwright_trainer.data import source
+from trainwright_trainer.data.content import confirm
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.rows import Block, blocks_of
 from trainwright_trainer.data.table_schema import flat
@@ -35,6 +37,10 @@ class DataFiles:
     def name(self) -> str:
         return self.files.dataset
 
+    def watch(self) -> Callable[[], None]:
+        """A function that raises `Mistakes` if a file has changed since this call."""
+        return partial(confirm, self.files, self.files.look())
+
     def columns(self) -> Sequence[str]:
         """Raises `Mistakes` and `EnvironmentFailure`."""
         return source.columns_of(self.files)
@@ -60,6 +66,9 @@ class DataTable:
     @property
     def home(self) -> Storage:
         return self.folder or storage_of(Path())
+
+    def watch(self) -> Callable[[], None]:
+        return lambda: None
 
     def columns(self) -> Sequence[str]:
         return list(self._flat.column_names)

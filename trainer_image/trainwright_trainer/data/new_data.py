@@ -7,7 +7,7 @@ drops has a null in that feature's column. Parts of the data can be read apart, 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -143,6 +143,10 @@ class NewData:
             raise Mistakes(problems[name] for name in self._columns if name in problems)
         if not self.tally.rows:
             raise Mistakes.one("dataset", f"{self.name!r} holds no rows.")
+
+    def watch(self) -> Callable[[], None]:
+        """A function that raises `Mistakes` if a file has changed since this call."""
+        return self._data.watch()
 
     def apart(self) -> Apart | None:
         """The data as parts that can be read apart. None if files have to be read from their start, or if a gap is

@@ -144,11 +144,12 @@ class Measure:
 
 def _scored(saved: SavedModel, data: NewData, metrics: ModelMetrics, blocks: Blocks) -> tuple[int, Prepared | None]:
     """Add all blocks to `metrics`. Returns the number of scored rows, and all rows together if there are few blocks."""
-    count, kept = 0, list[Prepared]()
+    count, kept, confirm = 0, list[Prepared](), data.watch()
     for found in blocks.map(saved, data, Measure):
         count += found.rows
         metrics.add(found.state)
         kept += [found.data] if found.data is not None else []
+    confirm()
     if len(kept) > MOST_BLOCKS:
         return count, None
     return count, replace(joined(kept), statistics=saved.statistics)

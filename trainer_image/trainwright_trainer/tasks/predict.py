@@ -52,13 +52,14 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     keep = job.options.keep if images is None else ALL
     data = saved.rows_of(files, targets=False, kept=kept_columns(saved.config, files.columns(), keep))
     path = prediction_file(job.options.output, job.output)
-    tables, empty = [], 0
+    tables, empty, confirm = [], 0, data.watch()
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
         for table, left_out in blocks.map(saved, data, partial(Predictor, top_k=job.options.top_k)):
             write(table)
             empty += left_out
             if job.options.returns_rows:
                 tables.append(table)
+        confirm()
     more = f", {count(empty)} empty for want of an input" if empty else ""
     done = f"{data.name}: {counted(data.tally.rows, 'row')} predicted{more}: {path}"
     log(*notice_lines(data.notices(), data.name), done)
