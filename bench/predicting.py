@@ -50,7 +50,7 @@ def run(*, runs: int = RUNS, largest: bool = False) -> dict[str, Result]:
 
 def compared(rows: int, runs: int) -> dict[str, Result]:
     """The programs in turn, from start to end: with few rows, the start of Ray and its processes is most of it."""
-    pairs = [(used(bare(rows)), used(ours(rows))) for _ in range(runs)]
+    pairs = [(used(bare(rows), OUT), used(ours(rows), OUT)) for _ in range(runs)]
     theirs, own = ([pair[side] for pair in pairs] for side in (0, 1))
     rates = median(one.seconds / other.seconds for one, other in pairs)
     cpu = median(one.cpu_seconds / other.cpu_seconds for one, other in pairs)
@@ -83,9 +83,10 @@ def data(rows: int) -> Path:
     return large_data(rows) if rows == LARGEST else data_of(rows)
 
 
-def used(command: Sequence[str]) -> Use:
-    """What a program that starts its own Ray uses."""
-    shutil.rmtree(OUT, ignore_errors=True)
+def used(command: Sequence[str], *folders: Path) -> Use:
+    """What a program that starts its own Ray uses. The folders are deleted first."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     use, done = Use(), threading.Event()
     os.environ |= {MARK: str(os.urandom(8).hex()), "RAY_ADDRESS": "local"}
     watch = threading.Thread(target=watched, args=(os.environ[MARK], use, done))

@@ -5,11 +5,9 @@ python -m bench --only ray [--runs N]
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
 from statistics import median
 
-from bench.predicting import Use, used
+from bench.predicting import used
 from bench.process import BUILD, ROOT, python, trainwright
 from bench.results import Result, result
 from bench.tabular import CACHE, JOB, data_of
@@ -19,7 +17,7 @@ OUT = BUILD / "ray-training"
 
 
 def run(*, runs: int = RUNS) -> dict[str, Result]:
-    pairs = [(_cold(bare()), _cold(ours())) for _ in range(runs)]
+    pairs = [(used(bare(), OUT), used(ours(), OUT, CACHE)) for _ in range(runs)]
     theirs, own = ([pair[side] for pair in pairs] for side in (0, 1))
     whole = median(other.seconds / one.seconds for one, other in pairs)
     cpu = median(other.cpu_seconds / one.cpu_seconds for one, other in pairs)
@@ -42,9 +40,3 @@ def ours() -> list[str]:
     trainer = f"trainer: {{strategy: ddp, num_workers: {WORKERS}}}"
     file.write_text(JOB.read_text().replace("backend: {type: local,", f"backend: {{type: ray, {trainer},"))
     return trainwright("train", str(file), "--dataset", str(data_of(ROWS)), "--output", str(OUT))
-
-
-def _cold(command: Sequence[str]) -> Use:
-    for folder in (OUT, CACHE):
-        shutil.rmtree(folder, ignore_errors=True)
-    return used(command)
