@@ -79,7 +79,7 @@ class Trainer:
             arguments.scheduler, batching.learning_rate, rounds.total_steps, rounds.steps_per_round
         )
         self._evaluator = None if trainer.skip_all_evaluation else self._new_evaluator(new_metrics(), monitors)
-        self._agreement = StepAgreement(ranks, self._votes)
+        self._agreement = StepAgreement(ranks, self._votes, engine.start_sum)
         self._cut = batching.cut(rounds.global_rows, ranks.rank, ranks.world)
         self._step = self._new_step(engine)
         self._seeds = StepSeeds(state.seed, ranks.rank, ranks.device)
@@ -89,6 +89,11 @@ class Trainer:
         self._began = self._saved = self._round_began = hooks.clock()
         self._saved_step = state.progress.step if state.progress.step else -1
         self._round_rows = self._saves = 0
+
+    @property
+    def model(self) -> Trainable:
+        """The model with its parameters, for evaluation."""
+        return self._state.engine.model
 
     def train(self) -> TrainingResult:
         """Train until all steps are done, early stopping or the time limit ends the run, or a rank's `stop` is True.

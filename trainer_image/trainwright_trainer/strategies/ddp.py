@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import torch
@@ -14,16 +15,20 @@ from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
 
+MOST_NUMBERS = 16
+"""The most numbers that travel with the gradients. Only the sums of ghost norms are more."""
+
 
 class Ddp(TorchEngine):
     """Each rank has all parameters and makes the same updates."""
 
     def _wrapped(self, model: Forward) -> Forward:
         share_batch_norm(cast(nn.Module, self.model), self.ranks)
+        self._numbers = _Numbers(cast(nn.Module, model), next(iter(self._trained().values())))
         with raising_peer_lost():
             # The only buffers are those of batch norm, and all ranks compute the same values for them.
             self._around = DistributedDataParallel(
-                cast(nn.Module, model), forward_sync_buffers=False, gradient_as_bucket_view=True
+                self._numbers, forward_sync_buffers=False, gradient_as_bucket_view=True
             )
         return cast(Forward, self._around)
 
@@ -41,8 +46,18 @@ class Ddp(TorchEngine):
         self._around.require_backward_grad_sync = last
         return super().forward(batch, last=last)
 
+    def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+        """A few numbers travel with the gradients, because a collective of their own takes as long as a small step."""
+        return self._numbers.summed(own) if len(own) <= MOST_NUMBERS else super().start_sum(own)
+
+    def discard(self) -> None:
+        super().discard()
+        self._numbers.clear()
+
     def _backward(self, loss: torch.Tensor) -> None:
         """DDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is the sum."""
+        if self._last_pass:
+            loss = loss + self._numbers.as_loss()
         whole = loss * self.ranks.world
         if self._last_pass:
             whole.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
@@ -52,3 +67,37 @@ class Ddp(TorchEngine):
     def _watch_end_of_backward(self, _: torch.Tensor) -> None:
         """Queue the watch's callback. It runs at the end of the backward pass, before DDP waits for other ranks."""
         torch.autograd.Variable._execution_engine.queue_callback(self.ranks.watch.computed)
+
+
+class _Numbers(nn.Module):
+    """A model with a parameter of its own beside it, whose gradient is the numbers that the ranks add up.
+
+    The optimizer and the checkpoints do not know the parameter.
+    """
+
+    def __init__(self, model: nn.Module, like: torch.Tensor) -> None:
+        super().__init__()
+        self.model = model
+        self.carrier = nn.Parameter(torch.zeros(MOST_NUMBERS, dtype=like.dtype, device=like.device))
+        self._own = torch.zeros_like(self.carrier)
+
+    def forward(self, batch: Batch) -> Tensors:
+        found: Tensors = self.model(batch)
+        return found
+
+    def summed(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+        """The numbers of the next last pass, [n]. The returned function gives their sums after it."""
+        self._own[: len(own)] = own
+
+        def sums() -> torch.Tensor:
+            assert self.carrier.grad is not None
+            return self.carrier.grad[: len(own)].to(own.dtype, copy=True)
+
+        return sums
+
+    def as_loss(self) -> torch.Tensor:
+        """Zero, with the numbers as the gradient of the carrier."""
+        return torch.dot(self.carrier, self._own)
+
+    def clear(self) -> None:
+        self.carrier.grad = None

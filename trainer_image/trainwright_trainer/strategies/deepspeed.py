@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, cast
@@ -119,6 +119,9 @@ class Deepspeed:
         sharded = cast(Any, parameter)
         size = sharded.ds_tensor.numel()
         return int(min(max(sharded.ds_numel - size * self.ranks.rank, 0), size))
+
+    def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+        return self.ranks.start_sum(own)
 
     def accumulate(self, loss: torch.Tensor) -> None:
         """DeepSpeed takes the mean of the gradients over ranks. The loss is multiplied by `world`, so it is a sum."""

@@ -7,7 +7,7 @@ the whole global batch, so an engine sums gradients without weights.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,6 +52,13 @@ class Engine(Protocol):
 
     def penalty(self) -> torch.Tensor | None:
         """This rank's share of the penalty on the weights; None without a penalty. Added to the loss once a step."""
+        ...
+
+    def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+        """Start the sum of [n] numbers over all ranks, before the last backward pass of a step.
+
+        The returned function gives the sums. It is called after that pass, and before `update` or `discard`.
+        """
         ...
 
     def accumulate(self, loss: torch.Tensor) -> None:

@@ -68,6 +68,9 @@ class TorchEngine:
             return None
         return self.model.regularization(self._penalty, self._factor) / self.ranks.world
 
+    def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+        return self.ranks.start_sum(own)
+
     def accumulate(self, loss: torch.Tensor) -> None:
         self._backward(loss if self._scaler is None else self._scaler.scale(loss))
 
