@@ -27,8 +27,8 @@ class StepAgreement:
     def start(self, own: torch.Tensor) -> None:
         """Start the sum of this rank's numbers, [n]. Called once a step, before the last backward pass.
 
-        On a CPU, one sum has numbers and votes. On a GPU, an all-reduce on the CPU sums the votes, so that no rank waits
-        for the queue of the GPU.
+        On a CPU, one sum has numbers and votes. On a GPU, an all-reduce on the CPU sums the votes, so that no rank
+        waits for the queue of the GPU.
         """
         if self._ranks.world == 1:
             self._sums = lambda: own

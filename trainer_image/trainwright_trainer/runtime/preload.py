@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+from trainwright_trainer.runtime.allocator import keep_memory_between_steps
 from trainwright_trainer.runtime.cpus import usable_cpus
 
 # Their packages import no module of their own: two threads that import a package and its module would wait for each
@@ -35,6 +36,7 @@ def preload_imports() -> threading.Thread:
     """
     if "OMP_WAIT_POLICY" not in os.environ and is_busy(others_running(), usable_cpus(), os.cpu_count() or 1):
         os.environ.setdefault("GOMP_SPINCOUNT", BUSY_SPINS)
+    keep_memory_between_steps()
     thread = threading.Thread(target=_import_all, name="warm-imports", daemon=True)
     thread.start()
     return thread

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-# Threads, and the minimum parameters × rows of a step for them. bench/README.md has the measurements for two threads;
-# twice the threads need a step twice as large.
+# Threads, and the minimum multiplications of a forward pass for them: parameters × rows, if each parameter is used once
+# a row. bench/README.md has the measurements for two threads; twice the threads need a step twice as large.
 TABLE = tuple((1 << power, 1 << (24 + power)) for power in range(1, 8))
 
 
-def threads_for(parameters: int, rows: int, cpus: int) -> int:
-    """The number of threads for a step of `rows` rows, at most `cpus`."""
-    fed = [threads for threads, work in TABLE if parameters * rows >= work]
+def threads_for(multiplications: int, cpus: int) -> int:
+    """The number of threads for a step whose forward pass has so many multiplications, at most `cpus`."""
+    fed = [threads for threads, least in TABLE if multiplications >= least]
     return max(1, min(cpus, max(fed, default=1)))
 
 
@@ -32,9 +32,9 @@ class Threads:
     cpus: int
     asked: int | None = None
 
-    def of(self, model: nn.Module, rows: int) -> int:
-        """The number of threads for steps of `rows` rows."""
-        return self.asked or threads_for(parameters_of(model), rows, self.cpus)
+    def of(self, multiplications: int) -> int:
+        """The number of threads for steps whose forward pass has so many multiplications."""
+        return self.asked or threads_for(multiplications, self.cpus)
 
 
 def parameters_of(model: nn.Module) -> int:
@@ -44,8 +44,15 @@ def parameters_of(model: nn.Module) -> int:
 @contextmanager
 def computing_with(threads: int) -> Iterator[None]:
     """Set the number of threads of torch inside the context, and restore it on exit."""
+    with keeping_threads():
+        torch.set_num_threads(threads)
+        yield
+
+
+@contextmanager
+def keeping_threads() -> Iterator[None]:
+    """Restore the number of threads of torch on exit."""
     before = torch.get_num_threads()
-    torch.set_num_threads(threads)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Values resolved from the job and its data before the first step: batch sizes, threads, resolved.json."""
+"""Values resolved from the job and its data before the first step: batch sizes, windows, threads, resolved.json."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
+from torch import nn
 
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.callbacks import formats
@@ -25,11 +26,15 @@ from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fa
 from trainwright_trainer.loop.monitor import DEFAULT_METRIC, monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.models.multiplications import multiplications_of_a_row
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.attempt import Attempt
 from trainwright_trainer.runtime.memory import usable_bytes
 from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.tasks.embeddings import check_embeddings, embedding_keys
+
+_SAMPLE_ROWS = 8
+"""The rows of the forward pass whose multiplications are counted."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +60,12 @@ def given_batching(job: Job, model: Model) -> Batching | None:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Values that a run resolves once. `threads`: the number of threads that compute a step. `window_rows`: the source
-    rows of a window of the loader; None: no windows.
+    """Values that a run resolves once. `window_rows`: the source rows of a window of the loader; None: no windows.
 
     `rows_per_second`: the speeds that the batch size search measured, by batch size; empty without a search.
     """
 
     batching: Batching
-    threads: int
     rows_per_second: Mapping[int, float]
     window_rows: int | None
 
@@ -70,7 +73,6 @@ class Resolved:
         speeds = {str(size): speed for size, speed in self.rows_per_second.items()}
         return {
             "batching": self.batching.to_json(),
-            "threads": self.threads,
             "rows_per_second": speeds,
             "window_rows": self.window_rows,
         }
@@ -79,10 +81,7 @@ class Resolved:
 def resolved_once(
     context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]
 ) -> Resolved:
-    """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused.
-
-    A number of threads that the user asks for overrides that of the earlier attempt.
-    """
+    """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused."""
     found = ranks.share(_found(context, model, train, ranks, log) if ranks.rank == 0 else None)
     assert found is not None
     return found
@@ -92,14 +91,30 @@ def _found(context: TrainContext, model: Model, train: Loader, ranks: Ranks, log
     before = shared_files.read_resolved(context.attempt) or {}
     check_embeddings(before.get("embeddings", {}), context.data.statistics)
     batches, speeds = _batching_before(before) or _batching(context, model, train, ranks, log)
-    rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
-    threads = context.threads.asked or before.get("threads") or context.threads.of(model, rows)
     window = before["window_rows"] if "window_rows" in before else window_of(context.job, context.config, context.data)
     if window is not None:
         log(f"loader: windows of {formats.count(window)} rows of the source")
-    found = Resolved(batches, threads, speeds, window)
-    shared_files.write_resolved(context.attempt, _resolved(context, ranks.device, found), versions())
+    found = Resolved(batches, speeds, window)
+    known = {"threads": before["threads"]} if "threads" in before else {}
+    body = {**_resolved(context, ranks.device, found), **known}
+    shared_files.write_resolved(context.attempt, body, versions())
     return found
+
+
+def threads_once(context: TrainContext, model: nn.Module, train: Loader, batching: Batching, ranks: Ranks) -> int:
+    """The number of threads that compute a step, the same on all ranks. Called when `model` has its parameters.
+
+    The number that the user asks for comes before that of an earlier attempt of this run.
+    """
+    before = shared_files.read_resolved(context.attempt) or {} if ranks.rank == 0 else {}
+    threads = ranks.share(context.threads.asked or before.get("threads"))
+    if threads is None:
+        a_row = multiplications_of_a_row(model, next(train.sequential(_SAMPLE_ROWS, 0, _SAMPLE_ROWS)))
+        rows = min(batching.pass_rows, -(-min(batching.global_rows, len(train)) // ranks.world))
+        threads = ranks.share(context.threads.of(a_row * rows))
+    if ranks.rank == 0:
+        shared_files.write_resolved(context.attempt, {**before, "threads": threads}, versions())
+    return threads
 
 
 def window_of(job: Job, config: ModelConfig, data: Prepared) -> int | None:
@@ -172,7 +187,7 @@ def _resolved(context: TrainContext, device: torch.device, found: Resolved) -> d
     }
 
 
-def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolved, world: int) -> Started:
+def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolved, threads: int, world: int) -> Started:
     """The first event of an attempt."""
     batches = found.batching
     trainer, data, start = context.config.trainer, context.data, context.attempt.start_from
@@ -193,7 +208,7 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
         learning_rate=batches.learning_rate,
         epochs=-(-lengths.total_steps // lengths.steps_per_epoch),
         steps_per_epoch=lengths.steps_per_epoch,
-        threads=found.threads,
+        threads=threads,
         validation_metric=monitored_metric(trainer, outputs, own).name,
         metrics={name: own.get(name) or DEFAULT_METRIC.get(kind, "loss") for name, kind in outputs.items()},
         attempt=context.attempt.number,

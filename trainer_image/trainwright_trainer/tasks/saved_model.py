@@ -29,7 +29,7 @@ from trainwright_trainer.models.targets import SEQUENCES
 from trainwright_trainer.models.trainable import assign
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
-from trainwright_trainer.runtime.threads import Threads, computing_with
+from trainwright_trainer.runtime.threads import Threads, computing_with, parameters_of
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
@@ -119,4 +119,4 @@ def _present(layout: Layout, data: Prepared) -> Layout:
 def computing(saved: SavedModel, threads: int | None = None, cpus: float | None = None) -> AbstractContextManager[None]:
     """Compute with `threads` threads, or with as many as a batch needs of the CPUs that this process may use."""
     found = Threads(usable_cpus(cpus), threads or asked_threads(os.environ))
-    return computing_with(found.of(saved.model, rows_at_a_time(saved)))
+    return computing_with(found.of(parameters_of(saved.model) * rows_at_a_time(saved)))

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, cast
+
+import torch
+from torch import nn
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.analysis.baselines import check_baselines
@@ -46,7 +49,7 @@ from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.signals import StopRequest
-from trainwright_trainer.runtime.threads import Threads, computing_with
+from trainwright_trainer.runtime.threads import Threads, keeping_threads
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import check_installed, engine_for
 from trainwright_trainer.tasks import artifacts
@@ -54,7 +57,15 @@ from trainwright_trainer.tasks.embeddings import with_embeddings
 from trainwright_trainer.tasks.job_data import raw_data
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.report_analyses import Analyses, AnalysisSettings, analyses
-from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
+from trainwright_trainer.tasks.resolve import (
+    Resolved,
+    TrainContext,
+    given_batching,
+    resolved_once,
+    started,
+    threads_once,
+    window_of,
+)
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.tracking import check_tracking, tracker_of
 
@@ -178,9 +189,8 @@ class Training:
             self._write_job()
         resolved = resolved_once(context, model, parts["train"], self.ranks, self.console.log)
         parts = with_windows(parts, resolved.window_rows)
-        with computing_with(resolved.threads), closing(self._relay()) as relay:
-            relay.on_event(started(context, parts, resolved, self.ranks.world))
-            fitted = self._train(model, parts, resolved.batching, relay)
+        with keeping_threads(), closing(self._relay()) as relay:
+            fitted = self._train(model, parts, resolved, relay)
             self._calibrate(model, parts, resolved.batching)
             test, metrics = self._test(model, parts, resolved.batching)
             figures = figures_of(metrics) if self.is_rank_zero else []
@@ -222,10 +232,11 @@ class Training:
             best=start.best if start is not None and attempt.wrote(start) else None,
         )
 
-    def _train(self, model: Model, parts: Mapping[str, Loader], batching: Batching, relay: Relay) -> TrainingResult:
+    def _train(self, model: Model, parts: Mapping[str, Loader], resolved: Resolved, relay: Relay) -> TrainingResult:
         """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""
         job, policy, start = self.job, self.job.spec.checkpoint, self.attempt.start_from
         tolerance = job.recipe.tolerance if job.recipe else 0.0
+        batching = resolved.batching
         arguments = TrainingArguments(self.config, batching, job.spec.seed, policy, self.attempt.number, tolerance)
         with closing(self._writer(relay)) as writer:
             trainer = Trainer(
@@ -238,6 +249,9 @@ class Training:
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start,
             )
+            threads = threads_once(self.context, cast(nn.Module, trainer.model), parts["train"], batching, self.ranks)
+            torch.set_num_threads(threads)
+            relay.on_event(started(self.context, parts, resolved, threads, self.ranks.world))
             result = trainer.train()
             if result.outcome.kind == "stopped":
                 writer.flush()

@@ -26,6 +26,7 @@ from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir.attempt import Attempt, AttemptReference, brought_up
+from trainwright_trainer.runtime.allocator import keep_memory_between_steps
 from trainwright_trainer.runtime.cpus import usable_cpus
 from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.threads import Threads
@@ -55,6 +56,7 @@ class WorkerSpec:
 
 def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
     """Run the job and report its end to the driver. Raises only `PeerLost`, after which all ranks have to restart."""
+    keep_memory_between_steps()
     ranks = ranks_of(rank_info)
     try:
         os.environ.update(spec.environment)
