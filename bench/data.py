@@ -113,7 +113,7 @@ def epoch(loader: Loader, size: int, number: int = 0) -> Iterator[Batch]:
 
 
 def stall_results(rows: int) -> dict[str, Result]:
-    """The share of an epoch in which the device waits, if each step takes a millisecond."""
+    """The share of an epoch in which the device waits, if each step takes a millisecond. Another epoch comes before."""
     found: dict[str, Result] = {}
     with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
         held, stored = prepared(rows, Path(folder))
@@ -122,19 +122,21 @@ def stall_results(rows: int) -> dict[str, Result]:
         beside = replace(in_memory, ahead=True)  # as for a device
         for kind, loader in {"in memory": beside, "windows of files": made(stored, WINDOW_ROWS)}.items():
             for size in BATCHES:
-                waited = device = 0.0
-                next(epoch(loader, size, 0))  # an epoch follows another one
-                batches = epoch(loader, size, 1)
-                while True:
-                    start = time.perf_counter()
-                    if next(batches, None) is None:
-                        break
-                    ready = time.perf_counter()
-                    time.sleep(DEVICE_SECONDS)
-                    waited, device = waited + ready - start, device + time.perf_counter() - ready
-                share = 100 * waited / (waited + device)
+                _, share = (100 * waiting(epoch(loader, size, number)) for number in (0, 1))
                 found[f"stall {kind}, batches of {size:,}"] = result(share, "%", "≤ 2")
     return found
+
+
+def waiting(batches: Iterator[Batch]) -> float:
+    """The share of the time in which the simulated device waits for a batch."""
+    waited = device = 0.0
+    while True:
+        start = time.perf_counter()
+        if next(batches, None) is None:
+            return waited / (waited + device)
+        ready = time.perf_counter()
+        time.sleep(DEVICE_SECONDS)
+        waited, device = waited + ready - start, device + time.perf_counter() - ready
 
 
 def preprocessing_results(rows: int) -> dict[str, Result]:

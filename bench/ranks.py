@@ -12,6 +12,8 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
+from trainwright_trainer.runtime.allocator import keep_memory_between_steps
+
 
 def on_ranks(world: int, measure: Callable[..., str], *arguments: Any) -> str:
     """The text that `measure(*arguments)` returns on rank 0. The function is at module level."""
@@ -22,6 +24,7 @@ def on_ranks(world: int, measure: Callable[..., str], *arguments: Any) -> str:
 
 def _rank(rank: int, world: int, folder: str, measure: Callable[..., str], arguments: tuple[Any, ...]) -> None:
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    keep_memory_between_steps()
     torch.set_num_threads(1)
     dist.init_process_group("gloo", f"file://{folder}/store", world_size=world, rank=rank)
     found = measure(*arguments)
