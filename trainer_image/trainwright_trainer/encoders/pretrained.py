@@ -59,10 +59,7 @@ class Pretrained(Encoder, Initialized):
         elif not self._is_pooled:
             self.reduction = Reduction(config.reduce_output, feature.statistics["length"], found.hidden_size)
             self.output_size = self.reduction.output_size
-        stored = None
-        if has_weights:
-            name: str = getattr(config, "pretrained_model_name_or_path")  # noqa: B009
-            stored = StoredWeights(name, f"{feature.path}.pretrained_model_name_or_path")
+        stored = _stored(config, feature.path) if has_weights else None
         self.model.requires_grad_(config.trainable)
         if self._adapter is not None:
             add_lora(self._adapter, self.model, f"{feature.path}.adapter")
@@ -110,6 +107,11 @@ class Pretrained(Encoder, Initialized):
     def saved(self, tensors: Mapping[str, torch.Tensor]) -> Mapping[str, torch.Tensor]:
         merges = self._adapter is not None and self._adapter.postprocessor.merge_adapter_into_base_model
         return dict(merged(self, tensors)) if merges else tensors
+
+
+def _stored(config: Section, path: str) -> StoredWeights:
+    name: str = getattr(config, "pretrained_model_name_or_path")  # noqa: B009
+    return StoredWeights(name, f"{path}.pretrained_model_name_or_path")
 
 
 PRETRAINED_TYPES: Mapping[str, Any] = dict.fromkeys((*FAMILIES, "auto_transformer"), Pretrained)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import Moments
+from trainwright_trainer.features.number_statistics import Second, described, encoded_moments, merged, needs_quartiles
 from trainwright_trainer.features.numerals import numbers_of
 
 Floats = npt.NDArray[np.float64]
@@ -94,32 +94,19 @@ def rounds(feature: Feature) -> Rounds:
     return Rounds(before=1 if feature.preprocessing.outlier_strategy is None else 2, beside=1)
 
 
-@dataclass(frozen=True)
-class Second:
-    """The state of one block in the last round. `logs`: the state of log1p(numbers) for a target encoded by log1p."""
-
-    counts: npt.NDArray[np.int64]
-    logs: Moments | None
-
-
 def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> Moments | Second:
     numbers = values.drop_null().to_numpy().astype(np.float64)
     if "outliers" in so_far:
         numbers = numbers[~_outside(numbers, so_far)]
     if "shift" in so_far:
         return Second(moments.histogram(numbers, so_far["min"], so_far["max"]), _logs(feature, numbers))
-    return moments.observe(numbers, len(values), values.null_count, _keeps(feature), _counts(feature))
+    return moments.observe(numbers, len(values), values.null_count, needs_quartiles(feature), _counts(feature))
 
 
 def _logs(feature: Feature, numbers: Floats) -> Moments | None:
     if not feature.is_target or feature.preprocessing.normalization != "log1p":
         return None
     return moments.observe(np.log1p(numbers), len(numbers), 0, keep=False, count=False)
-
-
-def _keeps(feature: Feature) -> bool:
-    """True if quartiles are needed. They are exact, so they need all values at once."""
-    return bool(feature.preprocessing.normalization == "iq")
 
 
 def _counts(feature: Feature) -> bool:
@@ -133,19 +120,15 @@ def _outside(numbers: Floats, statistics: Statistics) -> Mask:
 
 
 def merge(feature: Feature, states: Sequence[Any]) -> Moments | Second:  # noqa: ARG001
-    if not isinstance(states[0], Second):
-        return moments.merge(states)
-    counts: npt.NDArray[np.int64] = np.sum([state.counts for state in states], axis=0)
-    logs = [state.logs for state in states if state.logs is not None]
-    return Second(counts, moments.merge(logs) if logs else None)
+    return merged(states)
 
 
 def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
-    state = merge(feature, states)
+    state = merged(states)
     if isinstance(state, Second):
         edges = moments.edges(so_far["min"], so_far["max"])
         found = {**so_far, "histogram": {"edges": edges.tolist(), "counts": state.counts.tolist()}}
-        return {**found, "encoded": _encoded(state.logs, so_far)} if feature.is_target else found
+        return {**found, "encoded": encoded_moments(state.logs, so_far)} if feature.is_target else found
     if not state.count:
         raise WrongTypeError("has no number in any training row.")
     if not np.isfinite(state.m2):
@@ -155,57 +138,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     if feature.preprocessing.outlier_strategy is not None and not so_far:
         reach = feature.preprocessing.outlier_threshold * state.std
         return {"outliers": {"low": state.mean - reach, "high": state.mean + reach, "inside": state.count}}
-    return _described(feature, state, so_far)
-
-
-def _encoded(logs: Moments | None, found: Statistics) -> dict[str, float]:
-    """Mean and standard deviation of a target's encoded numbers. The model's output layer is initialised with them."""
-    if logs is not None:
-        return {"mean": logs.mean, "std": logs.std}
-    return {"mean": (found["mean"] - found["shift"]) / found["scale"], "std": found["std"] / abs(found["scale"])}
-
-
-def _described(feature: Feature, state: Moments, so_far: Statistics) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "type": "number",
-        "rows": state.rows,
-        "missing": state.missing,
-        "mean": state.mean,
-        "std": state.std,
-        "min": state.minimum,
-        "max": state.maximum,
-    }
-    if _keeps(feature):
-        found.update(zip(("q1", "q2", "q3"), state.quartiles(), strict=True))
-    found.update(_scale(feature.preprocessing.normalization, found))
-    found["fill"] = _fill(feature, feature.strategy, state)
-    if so_far:
-        bounds = so_far["outliers"]
-        found["outliers"] = {"low": bounds["low"], "high": bounds["high"], "count": bounds["inside"] - state.count}
-        found["outlier_fill"] = _fill(feature, feature.preprocessing.outlier_strategy, state)
-    return found
-
-
-def _scale(normalization: str | None, found: Statistics) -> dict[str, Any]:
-    """`shift` and `scale`: encoded = (x - shift) / scale; log1p has shift 0 and scale 1. A scale is never 0."""
-    if normalization == "log1p" and found["min"] <= -1:
-        raise WrongTypeError(f"holds {found['min']:g}, and log1p needs values above -1. Use another normalization.")
-    shift, scale = {
-        "zscore": (found["mean"], found["std"]),
-        "minmax": (found["min"], found["max"] - found["min"]),
-        "iq": (found.get("q2"), found.get("q3", 0) - found.get("q1", 0)),
-    }.get(normalization or "", (0.0, 1.0))
-    return {"normalization": normalization, "shift": shift, "scale": scale or 1.0}
-
-
-def _fill(feature: Feature, strategy: str, state: Moments) -> float | None:
-    """The fill value in the column's own units; None if a neighbour fills the gap or the row is dropped."""
-    if strategy == "fill_with_const":
-        fill = float(feature.preprocessing.fill_value)
-        if feature.preprocessing.normalization == "log1p" and fill <= -1:
-            raise WrongTypeError(f"cannot be filled with {fill:g}: log1p needs values above -1.")
-        return fill
-    return {"fill_with_mean": state.mean, "fill_with_mode": state.mode()}.get(strategy)
+    return described(feature, state, so_far)
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001

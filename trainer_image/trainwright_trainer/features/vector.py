@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask,
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import array_of, mask_of, rows_of, settle
 from trainwright_trainer.features.numerals import numbers_of
-from trainwright_trainer.features.texts import counts_of, total
+from trainwright_trainer.features.texts import total
+from trainwright_trainer.features.vector_moments import VectorMoments, merged, observed
 
 _SIZE = "has {found} numbers in row {{row}}, and {size} in the rows before. A vector column has one size."
 _WANTED = "has {found} numbers in row {{row}}, and preprocessing.vector_size is {size}."
@@ -100,53 +100,20 @@ def _fixed(numbers: npt.NDArray[np.float32], sizes: npt.NDArray[np.int32], prese
     return array_of(rows, ~present)
 
 
-@dataclass(frozen=True)
-class VectorMoments:
-    """Sums over the vectors of one block. `counts`, of whole vectors, is filled only for `fill_with_mode`."""
-
-    rows: int
-    missing: int
-    size: int
-    mean: npt.NDArray[np.float64]
-    m2: npt.NDArray[np.float64]
-    counts: tuple[pa.Table, ...]
-
-
 def rounds(feature: Feature) -> Rounds:  # noqa: ARG001
     return Rounds()
 
 
 def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> VectorMoments:  # noqa: ARG001
-    size = values.type.list_size
-    present = values.drop_null()
-    vectors = rows_of(present).astype(np.float64) if size else np.zeros((0, 0))
-    if not len(vectors):
-        return VectorMoments(len(values), values.null_count, 0, np.zeros(0), np.zeros(0), ())
-    mean = vectors.mean(axis=0)
-    counts = (counts_of(_as_bytes(present)),) if feature.strategy == "fill_with_mode" else ()
-    return VectorMoments(len(values), values.null_count, size, mean, ((vectors - mean) ** 2).sum(axis=0), counts)
-
-
-def _as_bytes(vectors: pa.Array) -> pa.Array:
-    """The vectors as fixed-size binary values, which can be counted. `vectors` holds no null."""
-    data = np.ascontiguousarray(rows_of(vectors))
-    width = data.shape[1] * data.itemsize
-    return pa.Array.from_buffers(pa.binary(width), len(data), [None, pa.py_buffer(data)])
+    return observed(values, counts=feature.strategy == "fill_with_mode")
 
 
 def merge(feature: Feature, states: Sequence[VectorMoments]) -> VectorMoments:  # noqa: ARG001
-    rows, missing = sum(state.rows for state in states), sum(state.missing for state in states)
-    seen = [state for state in states if state.size]
-    if not seen:
-        return VectorMoments(rows, missing, 0, np.zeros(0), np.zeros(0), ())
-    _check_one_size(seen)
-    _, mean, m2 = _moments(seen)
-    counts = [table for state in seen for table in state.counts]
-    return VectorMoments(rows, missing, seen[0].size, mean, m2, (total(counts),) if counts else ())
+    return merged(states)
 
 
 def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
-    whole = merge(feature, states)
+    whole = merged(states)
     if not whole.size:
         raise WrongTypeError("has no vector in any training row.")
     return {
@@ -158,24 +125,6 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
         "std": np.sqrt(whole.m2 / (whole.rows - whole.missing)).tolist(),
         "fill": _fill(feature, whole),
     }
-
-
-def _check_one_size(states: Sequence[VectorMoments]) -> None:
-    sizes = sorted({state.size for state in states})
-    if len(sizes) > 1:
-        raise WrongTypeError(f"has vectors of {sizes[0]} and of {sizes[1]} numbers. A vector column has one size.")
-
-
-def _moments(states: Sequence[VectorMoments]) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Count, mean and m2 of all blocks, merged by Chan's formula from left to right."""
-    count, mean, m2 = 0, np.zeros(states[0].size), np.zeros(states[0].size)
-    for state in states:
-        added = state.rows - state.missing
-        distance = state.mean - mean
-        m2 = m2 + state.m2 + distance * distance * (count * added / (count + added))
-        mean = mean + distance * (added / (count + added))
-        count += added
-    return count, mean, m2
 
 
 def _fill(feature: Feature, whole: VectorMoments) -> list[float] | None:

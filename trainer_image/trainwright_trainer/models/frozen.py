@@ -17,8 +17,9 @@ from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Ragged
 from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.models.drawn_weights import drawn_weights
 from trainwright_trainer.models.initial_weights import fitting
-from trainwright_trainer.models.model import DTYPES, initial_weights
+from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.trainable import replace_parameter
 
 
@@ -81,7 +82,7 @@ class FrozenEncoders:
         encoder, place = self._encoder(name), f"encoders.{module_key(name)}."
         own = {f"{place}{parameter}": tensor for parameter, tensor in encoder.state_dict().items()}
         given = {key: self._given.weights[key] for key in fitting(own, *self._given).taken}
-        for parameter, values in initial_weights(encoder, place.removesuffix("."), self._seed, given):
+        for parameter, values in drawn_weights(encoder, place.removesuffix("."), self._seed, given):
             replace_parameter(encoder, parameter.removeprefix(place), values)
         for key, tensor in own.items():
             if not tensor.is_meta and key in given:  # a buffer

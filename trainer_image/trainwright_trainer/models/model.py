@@ -10,7 +10,6 @@ The names of parameters follow the config (`encoders.carrier.table.weight`, `com
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -21,17 +20,16 @@ from torch import nn
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.features import OutputFeature
 from trainwright_trainer.combiners import COMBINERS, Combined, CombinerInput, check_forms
-from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.decoders.outputs import Logits, Outputs
 from trainwright_trainer.encoders.base import Encoder
 from trainwright_trainer.encoders.inputs import Inputs
-from trainwright_trainer.layers.initializers import Fills, Initialized
 from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
 from trainwright_trainer.losses.class_weights import END
+from trainwright_trainer.models.drawn_weights import drawn_weights
 from trainwright_trainer.models.initial_weights import InitialWeights, Taken, fitting
 from trainwright_trainer.models.penalty import Kind, penalty
 from trainwright_trainer.models.targets import SEQUENCES, Targets, targets_of, tokens_in
@@ -152,7 +150,7 @@ class Model(nn.Module):
 
         They are drawn in float32, so both precisions begin with the same values.
         """
-        return initial_weights(self, "", self._seed, self._initial)
+        return drawn_weights(self, "", self._seed, self._initial)
 
     def whole_weights(self) -> dict[str, torch.Tensor]:
         """The tensors of the saved model."""
@@ -177,28 +175,6 @@ class Model(nn.Module):
         return penalty({name: one for name, one in self.named_parameters() if one.requires_grad}, kind, factor)
 
 
-def initial_weights(
-    root: nn.Module, prefix: str, seed: int, given: Mapping[str, torch.Tensor]
-) -> Iterator[tuple[str, torch.Tensor]]:
-    """`Model.initial_weights` of the part `root` of a model, which is called `prefix` there. `given` values have
-    priority."""
-    for place, module in root.named_modules(prefix=prefix):
-        for local, initializer in (module.initializers if isinstance(module, Initialized) else {}).items():
-            name, parameter = f"{place}.{local}", module.get_parameter(local)
-            if parameter.is_meta:
-                values = given[name] if name in given else _drawn(name, parameter, initializer, seed)
-                # A copy, because training changes it.
-                yield name, values.to(parameter.dtype, copy=True)
-
-
-def _drawn(name: str, parameter: nn.Parameter, fills: Fills, seed: int) -> torch.Tensor:
-    generator = torch.Generator()
-    generator.manual_seed(key(seed, Purpose.INITIALISATION, _word_of(name)))
-    values = torch.empty(parameter.shape, dtype=torch.float32)
-    fills.fill(values, generator)
-    return values
-
-
 def _form(combined: Combined) -> torch.Tensor | Steps:
     return combined.values if combined.lengths is None else Steps(combined.values, combined.lengths)
 
@@ -207,8 +183,3 @@ def _labels(feature: OutputFeature, statistics: Mapping[str, Any]) -> list[str]:
     """The names of the columns of an output's logits; none for a number."""
     labels = statistics.get("vocabulary") or range(statistics.get("size", 0))
     return [*map(str, labels), *([END] if feature.decoder.type == "generator" else [])]
-
-
-def _word_of(name: str) -> int:
-    """The word of a parameter in the key of its generator: the first 8 bytes of the SHA-256 of its name."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
