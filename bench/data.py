@@ -3,7 +3,7 @@ wait for data of a device whose step takes a millisecond.
 
 python -m bench.data [--only loaders|preprocessing|stall] [--rows N] [--dry]
 
-The device is simulated: it sleeps. So no copy to a device is part of any number.
+The device is simulated by the clock. So no copy to a device is part of any number.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS
 BOOK = Book(HERE / "data.json", "<!-- results: make bench-data writes this table -->")
 WIDTH, BATCHES, WINDOW_ROWS, ROUNDS = 20, (1024, 65_536), 262_144, 5
 DEVICE_SECONDS = 0.001
+STEPS_AHEAD = 2
+"""The most steps that wait for the device."""
 LAYOUT = Layout({f"x{column}": ColumnRange("floats", column, column + 1) for column in range(WIDTH)}, WIDTH, 0)
 
 
@@ -128,15 +130,18 @@ def stall_results(rows: int) -> dict[str, Result]:
 
 
 def waiting(batches: Iterator[Batch]) -> float:
-    """The share of the time in which the simulated device waits for a batch."""
-    waited = device = 0.0
-    while True:
-        start = time.perf_counter()
-        if next(batches, None) is None:
-            return waited / (waited + device)
+    """The share of the time in which the simulated device has no step to compute.
+
+    As with CUDA, the program gives the device its next step before it has ended the last one.
+    """
+    start = free = time.perf_counter()
+    idle = 0.0
+    for _ in batches:
         ready = time.perf_counter()
-        time.sleep(DEVICE_SECONDS)
-        waited, device = waited + ready - start, device + time.perf_counter() - ready
+        idle += max(0.0, ready - free)
+        free = max(ready, free) + DEVICE_SECONDS
+        time.sleep(max(0.0, free - STEPS_AHEAD * DEVICE_SECONDS - time.perf_counter()))
+    return idle / (free - start)
 
 
 def preprocessing_results(rows: int) -> dict[str, Result]:
