@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import cast
 
@@ -25,6 +26,8 @@ class Ddp(TorchEngine):
     def _wrapped(self, model: Forward) -> Forward:
         share_batch_norm(cast(nn.Module, self.model), self.ranks)
         self._numbers = _Numbers(cast(nn.Module, model), next(iter(self._trained().values())))
+        # Convolutions of one pixel: torch copies such a gradient, and nothing else happens.
+        warnings.filterwarnings("ignore", message="Grad strides do not match bucket view strides")
         with raising_peer_lost():
             # The only buffers are those of batch norm, and all ranks compute the same values for them.
             self._around = DistributedDataParallel(
