@@ -43,9 +43,14 @@ def test_waits_are_of_random_length() -> None:
     assert slept == [0.1, 0.2]
 
 
+def answered(retry_policy: RetryPolicy) -> RetryPolicy:
+    retry_policy.ask(lambda: None, (OSError,), lambda _: True, lambda error, _: error)
+    return retry_policy
+
+
 def test_a_long_wait_is_reported_once() -> None:
     clock = OutageClock()
-    waiting = clock.retry_policy().begin()
+    waiting = answered(clock.retry_policy()).begin()
     for _ in range(10):
         waiting.again(why)
     assert clock.lines == ["s3://bucket: no answer; it is asked again for 150 s in all"]
@@ -59,7 +64,15 @@ def test_people_are_reported_on_standard_error(capsys: pytest.CaptureFixture[str
 
 def test_a_short_wait_is_not_reported() -> None:
     clock = OutageClock()
-    waiting = clock.retry_policy().begin()
+    waiting = answered(clock.retry_policy()).begin()
     while clock.now < 2:
         waiting.again(why)
     assert clock.lines == []
+
+
+def test_the_first_failure_of_a_store_that_has_never_answered_is_reported_at_once() -> None:
+    clock = OutageClock()
+    waiting = clock.retry_policy().begin()
+    waiting.again(why)
+    waiting.again(why)
+    assert clock.lines == ["s3://bucket: no answer; it is asked again for 150 s in all"]

@@ -6,8 +6,9 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from threading import Event
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,7 +22,10 @@ def _print(line: str) -> None:
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Retry for `seconds` after the first failure, at growing intervals. After `silent` seconds, `tell` gets a line."""
+    """Retry for `seconds` after the first failure, at growing intervals. After `silent` seconds, `tell` gets a line.
+
+    Before the first answer to `ask` it gets the line at once, because an address may be mistyped.
+    """
 
     seconds: float = 150.0
     silent: float = 3.0
@@ -31,9 +35,10 @@ class RetryPolicy:
     sleep: Callable[[float], None] = time.sleep
     chance: Callable[[], float] = _CHANCE.random
     tell: Callable[[str], None] = _print
+    _answered: Event = field(default_factory=Event, init=False, repr=False, compare=False)
 
     def begin(self) -> Waiting:
-        return Waiting(self)
+        return Waiting(self, self.silent if self._answered.is_set() else 0.0)
 
     def ask(
         self,
@@ -49,7 +54,9 @@ class RetryPolicy:
         waiting = self.begin()
         while True:
             try:
-                return act()
+                result = act()
+                self._answered.set()
+                return result
             except errors as error:
                 why = partial(failure, error)
                 if not is_passing(error) or not waiting.again(partial(why, 0.0)):
@@ -57,10 +64,10 @@ class RetryPolicy:
 
 
 class Waiting:
-    """The failures of one request."""
+    """The failures of one request, of which a line tells after `silent` seconds."""
 
-    def __init__(self, retry_policy: RetryPolicy) -> None:
-        self._retry_policy = retry_policy
+    def __init__(self, retry_policy: RetryPolicy, silent: float) -> None:
+        self._retry_policy, self._silent = retry_policy, silent
         self._first: float | None = None
         self._delay = retry_policy.shortest
         self._reported = False
@@ -79,7 +86,7 @@ class Waiting:
             self._first = self._retry_policy.clock()
         if self.seconds >= self._retry_policy.seconds:
             return False
-        if self.seconds >= self._retry_policy.silent and not self._reported:
+        if self.seconds >= self._silent and not self._reported:
             self._reported = True
             self._retry_policy.tell(f"{why()}; it is asked again for {self._retry_policy.seconds:.0f} s in all")
         self._retry_policy.sleep(self._delay * (0.5 + self._retry_policy.chance() / 2))
