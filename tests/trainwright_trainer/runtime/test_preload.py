@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trainwright_trainer.runtime import preload
 from trainwright_trainer.runtime.preload import _MODULES, BUSY_SPINS, is_busy, others_running
 
 MODULES = ("torch", "trainwright_trainer.loop.trainer")
@@ -26,6 +27,15 @@ def test_a_program_that_ends_meanwhile_ends_as_it_wants(state):
     start = "import sys\nfrom trainwright_trainer.runtime.preload import preload_imports\npreload_imports()"
     code = f"{start}{wait}\nsys.exit(2)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 2
+
+
+@pytest.mark.parametrize("error", [ImportError("torch"), RuntimeError("can't register atexit after shutdown")])
+def test_no_error_of_an_early_import_is_printed(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str) -> None:
+        raise error
+
+    monkeypatch.setattr(preload.importlib, "import_module", fail)
+    preload._import_all()
 
 
 @pytest.mark.parametrize(

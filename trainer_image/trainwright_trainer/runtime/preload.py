@@ -32,7 +32,7 @@ _BETWEEN_SAMPLES_SECONDS = 0.004
 def preload_imports() -> threading.Thread:
     """Import the modules of training in a background thread. A concurrent import of the same module waits for it.
 
-    An import error is ignored here: the import statement that needs the module raises it again.
+    An error is ignored here: the import statement that needs the module raises it again.
     """
     if "OMP_WAIT_POLICY" not in os.environ and is_busy(others_running(), usable_cpus(), os.cpu_count() or 1):
         os.environ.setdefault("GOMP_SPINCOUNT", BUSY_SPINS)
@@ -67,5 +67,5 @@ def _import_all() -> None:
     for module in _MODULES:
         try:
             importlib.import_module(module)
-        except ImportError:
+        except Exception:  # an import fails in many ways while the process ends
             return
