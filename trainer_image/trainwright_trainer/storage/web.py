@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from trainwright_trainer.storage.base import ObjectFacts
 from trainwright_trainer.storage.location import DataUri
@@ -63,9 +63,9 @@ class WebStorage(ReadOnlyStorage):
         """The fetched copy of a file. Raises FileNotFoundError, and EnvironmentFailure."""
         if name not in self._fetched:
             copy = Path(mkdtemp(dir=self._folder)) / "copy"  # two threads may fetch at once
-            self._asked(name, lambda url: self._files.get_file(url, str(copy)))
+            self._asked(name, lambda files, url: files.get_file(url, str(copy)))
             self._fetched[name] = copy
         return self._fetched[name]
 
-    def _path(self, name: str) -> str:
+    def _path(self, files: Any, name: str) -> str:  # noqa: ARG002
         return (self.root / name if name else self.root).url

@@ -10,7 +10,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.data.files import counts
 from trainwright_trainer.job.job import Job
-from trainwright_trainer.storage.location import place_of
+from trainwright_trainer.storage.location import data_place_of
 from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.tasks.saved_model import SavedModel
 
@@ -22,7 +22,7 @@ def images_of(job: Job, saved: SavedModel) -> DataTable | None:
 
     Raises `Mistakes` if the model has further inputs, or the folder further files.
     """
-    place = place_of(job.dataset, "dataset")
+    place = data_place_of(job.dataset, "dataset")
     is_folder = place.expanduser().is_dir() if isinstance(place, Path) else job.dataset.endswith("/")
     if not is_folder or not saved.layout.images:
         return None
