@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 from testkit.store_proxy import StoreFault, StoreProxy
 
 from trainwright_trainer.storage.registry import storage_at
@@ -38,6 +40,16 @@ def test_a_run_goes_on(workplace, proxy, bucket, fault):
     ended = workplace.run("train", job, "--dataset", f"{bucket}/data.csv", "--output", f"{bucket}/run")
     assert ended.code == 0, ended.err  # a slow machine prints that it asks again
     assert [each.hits for each in faults] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("skip", range(3))
+def test_each_request_for_a_parquet_file_is_repeated(workplace, proxy, bucket, skip):
+    """Arrow does not repeat one for fewer bytes than the text of the store's error has."""
+    pq.write_table(csv.read_csv("data.csv"), "data.parquet")
+    storage_at(bucket).write_file("data.parquet", Path("data.parquet"))
+    fault = proxy.add(StoreFault(("GET",), "/data.parquet", skip=skip, code=503))
+    ended = workplace.run("preprocess", workplace.job(), "--dataset", f"{bucket}/data.parquet")
+    assert (ended.code, fault.hits) == (0, 1), ended.err
 
 
 @pytest.mark.parametrize("fault", [pytest.param(RESET, marks=pytest.mark.slow), BUSY], ids=str)

@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.datafile import DataFile, is_of_a_store
 from trainwright_trainer.data.formats.reader import FileHead, UnreadableFileError, damaged
 from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.data.table_schema import flat, flat_names
 
 _MAGIC = b"PAR1"
+_HEAD_BYTES = 1 << 16
 _BATCH_BYTES = 64 << 20
 """Rows that are read at a time take about this many bytes at most."""
 _BUFFER = 1 << 18
@@ -80,6 +81,8 @@ def _groups_of(parquet: pq.ParquetFile, rows: range) -> tuple[list[int], int]:
     sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
     ends = list(accumulate(sizes))
     groups = [group for group, end in enumerate(ends) if end > rows.start and end - sizes[group] < rows.stop]
+    if not groups:
+        raise UnreadableFileError("has fewer rows than when its head was read.")
     return groups, ends[groups[0]] - sizes[groups[0]]
 
 
@@ -87,11 +90,24 @@ def _groups_of(parquet: pq.ParquetFile, rows: range) -> tuple[list[int], int]:
 def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
     fetched: dict[str, Any] = {"pre_buffer": True} if file.is_remote else {"pre_buffer": False, "buffer_size": _BUFFER}
     with file.native() as source:
-        if source.read(len(_MAGIC)) != _MAGIC:
-            raise UnreadableFileError("is no Parquet file.")
-        with damaged("is truncated or damaged: its footer cannot be read."):
+        try:
             parquet = pq.ParquetFile(source, read_dictionary=list(coded), **fetched)
+        except (pa.ArrowInvalid, OSError) as error:
+            if is_of_a_store(error):
+                raise
+            raise UnreadableFileError(_damage_of(source)) from error
         yield parquet
+
+
+def _damage_of(source: pa.NativeFile) -> str:
+    """The mistake of a file without a readable footer.
+
+    Its first bytes are read here alone: Arrow does not repeat a request for a few bytes that a store answers with a
+    longer text, as a busy one does.
+    """
+    source.seek(0)
+    whole = source.read(_HEAD_BYTES).startswith(_MAGIC)
+    return "is truncated or damaged: its footer cannot be read." if whole else "is no Parquet file."
 
 
 def _fetched(file: DataFile, parquet: pq.ParquetFile) -> list[dict[str, Any]]:
