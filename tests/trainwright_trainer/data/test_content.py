@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import wait
+from threading import Event
 
 import pytest
 
@@ -91,3 +93,17 @@ def test_a_file_that_was_just_written_is_remembered_safely(tmp_path, monkeypatch
     monkeypatch.setattr("trainwright_trainer.data.content.time.time_ns", lambda: path.stat().st_mtime_ns + 5_000_000)
     Contents(find(str(path)), Cache(FolderStorage(tmp_path / "cache"))).start()
     assert waited == [0.015]
+
+
+def test_no_further_file_is_hashed_for_a_run_that_has_failed(tmp_path, monkeypatch):
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text("a\n1\n")
+    begun, ended = Event(), Event()
+    monkeypatch.setattr("trainwright_trainer.data.content._sha256", lambda _: begun.set() or ended.wait(60))
+    contents = Contents(find(f"{tmp_path}/*.csv"), Cache(FolderStorage(tmp_path / "cache")))
+    contents.start()
+    begun.wait(60)
+    contents.stop()
+    ended.set()
+    wait(contents._hashes)
+    assert [future.cancelled() for future in contents._hashes] == [False, True, True]

@@ -27,15 +27,24 @@ class OfAChangingFile(BlocksHere):
             yield found
 
 
+class OfABrokenFile(OfAChangingFile):
+    """The change makes another error."""
+
+    def map(self, saved, data, make):
+        list(super().map(saved, data, make))
+        raise IndexError("list index out of range")
+
+
+@pytest.mark.parametrize("blocks", [OfAChangingFile(), OfABrokenFile()], ids=lambda blocks: type(blocks).__name__)
 @pytest.mark.parametrize(
     ("task", "function", "output", "written"),
     [("predict", predict, "found.csv", "found.csv"), ("evaluate", evaluate, "found", "found/evaluation.json")],
 )
 def test_a_change_is_found_and_nothing_is_written(
-    workplace: Any, task: str, function: Callable[..., Any], output: str, written: str
+    workplace: Any, task: str, function: Callable[..., Any], output: str, written: str, blocks: BlocksHere
 ) -> None:
     workplace.done("train", workplace.job(), "--output", "out")
     job = read_job(task, Path("job.yaml"), Options(model="out", dataset="data.csv", output=output))
     with pytest.raises(Mistakes, match=r"'data\.csv' changed while it was read"):
-        function(job, print, OfAChangingFile())
+        function(job, print, blocks)
     assert not (workplace.folder / written).exists()

@@ -10,7 +10,7 @@ import pyarrow as pa
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.cache_lookup import Adopt, CacheLookup, look_up
-from trainwright_trainer.data.content import Contents
+from trainwright_trainer.data.content import Contents, explained
 from trainwright_trainer.data.encoded import EncodedColumns
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.passes import Passes
@@ -50,8 +50,10 @@ class Computation:
     def run(self) -> tuple[CacheLookup, bool]:
         """The lookup with every result, and whether the cache held them all."""
         try:
-            return self._completed()
+            with explained(self._contents.confirm):
+                return self._completed()
         finally:
+            self._contents.stop()
             self._columns.discard()
 
     def _completed(self) -> tuple[CacheLookup, bool]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, cast
 
 from trainwright_api.problems import Mistakes
@@ -34,9 +35,22 @@ def confirm(files: Files, identities: Sequence[Identity]) -> None:
     """Raise `Mistakes` if a file has changed since its identity was taken."""
     for file, before, now in zip(files.each, identities, files.look(), strict=True):
         if now != before:
-            raise Mistakes.one(
-                "dataset", f"{file.path.name!r} changed while it was read. Start again when it is written."
-            )
+            raise Mistakes.one("dataset", f"{file.name!r} changed while it was read. Start again when it is written.")
+
+
+@contextmanager
+def explained(confirm: Callable[[], None]) -> Iterator[None]:
+    """Raise the `Mistakes` of `confirm` in place of another error: a file that changes may look damaged.
+
+    An `EnvironmentFailure` stays as it is, because a store that is away would be asked once more.
+    """
+    try:
+        yield
+    except EnvironmentFailure:
+        raise
+    except Exception:
+        confirm()
+        raise
 
 
 class Contents:
@@ -70,6 +84,11 @@ class Contents:
         pool = ThreadPoolExecutor(1, thread_name_prefix="hash")
         self._hashes = [pool.submit(_sha256, file) for file in self._files.each]
         pool.shutdown(wait=False)
+
+    def stop(self) -> None:
+        """Hash no further file. The end of the process waits for a file that is being hashed."""
+        for future in self._hashes:
+            future.cancel()
 
     def confirm(self) -> None:
         """Raise `Mistakes` if a file has changed since its identity was taken."""

@@ -160,9 +160,9 @@ def _readable(file: DataFile) -> Iterator[DataFile]:
     try:
         yield file
     except UnreadableFileError as error:
-        raise Mistakes.one("dataset", f"{file.path.name!r} {error}") from error
+        raise Mistakes.one("dataset", f"{file.name!r} {error}") from error
     except FileNotFoundError as error:
-        raise Mistakes.one("dataset", f"{file.path.name!r} has gone while it was read.") from error
+        raise Mistakes.one("dataset", f"{file.name!r} has gone while it was read.") from error
     except OSError as error:
         raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({reason_of(error)}).") from error
 

@@ -15,6 +15,7 @@ from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.callbacks.console import notice_lines
 from trainwright_trainer.callbacks.formats import counted, score
 from trainwright_trainer.callbacks.json_lines import nan_to_none
+from trainwright_trainer.data.content import explained
 from trainwright_trainer.data.new_data import EncodedBlock, NewData
 from trainwright_trainer.data.prepared import Prepared, joined
 from trainwright_trainer.job.job import Job
@@ -145,11 +146,12 @@ class Measure:
 def _scored(saved: SavedModel, data: NewData, metrics: ModelMetrics, blocks: Blocks) -> tuple[int, Prepared | None]:
     """Add all blocks to `metrics`. Returns the number of scored rows, and all rows together if there are few blocks."""
     count, kept, confirm = 0, list[Prepared](), data.watch()
-    for found in blocks.map(saved, data, Measure):
-        count += found.rows
-        metrics.add(found.state)
-        kept += [found.data] if found.data is not None else []
-    confirm()
+    with explained(confirm):
+        for found in blocks.map(saved, data, Measure):
+            count += found.rows
+            metrics.add(found.state)
+            kept += [found.data] if found.data is not None else []
+        confirm()
     if len(kept) > MOST_BLOCKS:
         return count, None
     return count, replace(joined(kept), statistics=saved.statistics)

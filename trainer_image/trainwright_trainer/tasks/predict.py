@@ -14,6 +14,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console, notice_lines
 from trainwright_trainer.callbacks.formats import count, counted
+from trainwright_trainer.data.content import explained
 from trainwright_trainer.data.new_data import KEEP, EncodedBlock, NewData
 from trainwright_trainer.data.table_schema import joined
 from trainwright_trainer.features.numerals import numbers_of
@@ -53,7 +54,7 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     data = saved.rows_of(files, targets=False, kept=kept_columns(saved.config, files.columns(), keep))
     path = prediction_file(job.options.output, job.output)
     tables, empty, confirm = [], 0, data.watch()
-    with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
+    with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write, explained(confirm):
         for table, left_out in blocks.map(saved, data, partial(Predictor, top_k=job.options.top_k)):
             write(table)
             empty += left_out
