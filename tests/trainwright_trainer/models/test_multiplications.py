@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from trainwright_trainer.models.multiplications import multiplications_of_a_row
+from trainwright_trainer.models.multiplications import multiplications_of_a_row, parameters_of
 
 ROWS, LENGTH = 3, 5
 
@@ -50,6 +50,10 @@ def test_a_table_of_embeddings_multiplies_nothing() -> None:
     model = Mapped(nn.Embedding(50, 4), nn.Linear(4, 100))
     batch = SimpleNamespace(values=torch.zeros(ROWS, LENGTH, dtype=torch.int64), rows=range(ROWS))
     assert multiplications_of_a_row(model, batch) == LENGTH * 400
+
+
+def test_biases_are_parameters_too() -> None:
+    assert parameters_of(nn.Linear(9, 10)) == 100
 
 
 def test_the_model_is_as_before() -> None:

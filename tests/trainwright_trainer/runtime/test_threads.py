@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
 
-from trainwright_trainer.runtime.threads import TABLE, Threads, computing_with, parameters_of, threads_for
+from trainwright_trainer.runtime.threads import TABLE, Threads, computing_with, threads_for
 
 SIZES = [1 << power for power in range(44)]
 
@@ -26,7 +25,6 @@ def test_a_larger_step_never_has_fewer_threads_and_each_row_of_the_table_is_reac
 
 
 def test_what_is_asked_for_comes_before_the_table():
-    assert parameters_of(nn.Linear(9, 10)) == 100
     assert Threads(cpus=2).of(100) == 1
     assert Threads(cpus=2, asked=5).of(100) == 5
 

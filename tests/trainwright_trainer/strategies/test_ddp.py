@@ -12,24 +12,12 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.strategies.ddp import MOST_NUMBERS, Ddp
 
-
-class Line(torch.nn.Module):
-    """Logits are the weight times the input."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(2))
-
-    def forward(self, batch):
-        return {"y": self.weight * batch}
-
-    def initial_weights(self):
-        return ()
+from .weighted import Weighted
 
 
 def engine_of_this_rank() -> Ddp:
     section = TrainerConfig.model_validate({"optimizer": {"type": "sgd"}, "gradient_clipping": None})
-    return Ddp(Line(), section, 0.1, ProcessGroup())
+    return Ddp(Weighted(), section, 0.1, ProcessGroup())
 
 
 def summed(count: int) -> tuple[list[list[float]], str, int]:

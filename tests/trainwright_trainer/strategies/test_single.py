@@ -13,25 +13,9 @@ from trainwright_trainer.strategies import check_installed, engine_for
 from trainwright_trainer.strategies.interface import Engine
 from trainwright_trainer.strategies.single import Single
 
+from .weighted import Weighted
+
 section_of = TrainerConfig.model_validate
-
-
-class Weighted(torch.nn.Module):
-    """Logits are the weight. The penalty is the sum of its squares."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(2))
-
-    def forward(self, batch):
-        return {"y": self.weight * batch}
-
-    def initial_weights(self):
-        return ()
-
-    def regularization(self, kind, factor):
-        assert kind == "l2"
-        return factor * self.weight.square().sum()
 
 
 @pytest.fixture

@@ -33,7 +33,11 @@ def multiplications_of_a_row(model: nn.Module, batch: Batch) -> int:
     with _after_each_module(model, add):
         model(batch)
     model.train(was_training)
-    return max(found // len(batch.rows), sum(one.numel() for one in model.parameters()))
+    return max(found // len(batch.rows), parameters_of(model))
+
+
+def parameters_of(model: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 @contextmanager

@@ -23,7 +23,7 @@ _CHOSEN = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES",
 def keep_memory_between_steps() -> None:
     """Keep the memory of tensors up to 32 MiB in the process, and let larger ones have large pages.
 
-    Called before torch allocates. Has no effect without glibc, and where a variable of the environment sets it.
+    Called before torch allocates. Nothing is kept without glibc, and where a variable of the environment decides.
     """
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # torch reads it at its first allocation
     if sys.platform != "linux" or any(name in os.environ for name in _CHOSEN):

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import nn
 
 # Threads, and the minimum multiplications of a forward pass for them: parameters × rows, if each parameter is used once
 # a row. bench/README.md has the measurements for two threads; twice the threads need a step twice as large.
@@ -35,10 +34,6 @@ class Threads:
     def of(self, multiplications: int) -> int:
         """The number of threads for steps whose forward pass has so many multiplications."""
         return self.asked or threads_for(multiplications, self.cpus)
-
-
-def parameters_of(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 @contextmanager

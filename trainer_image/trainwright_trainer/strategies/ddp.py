@@ -59,10 +59,9 @@ class Ddp(TorchEngine):
 
     def _backward(self, loss: torch.Tensor) -> None:
         """DDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is the sum."""
-        if self._last_pass:
-            loss = loss + self._numbers.as_loss()
         whole = loss * self.ranks.world
         if self._last_pass:
+            whole = whole + self._numbers.as_loss() * self.ranks.world
             whole.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
         with raising_peer_lost():
             whole.backward()  # type: ignore[no-untyped-call]

@@ -17,10 +17,10 @@ from trainwright_trainer.backends.ray.resources import Pool
 from trainwright_trainer.data.new_data import EncodedBlock, NewData, Tally
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
-from trainwright_trainer.runtime.threads import Threads, parameters_of
+from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.tasks.block_reading import read
 from trainwright_trainer.tasks.blocks import Make
-from trainwright_trainer.tasks.saved_model import SavedModel, model_of, rows_at_a_time
+from trainwright_trainer.tasks.saved_model import SavedModel, model_of, multiplications_of
 
 T = TypeVar("T")
 _MOST_BLOCKS = 16
@@ -60,7 +60,6 @@ def _made(job: Job, pool: Pool, make: Make[T]) -> Callable[[EncodedBlock | Tally
 
     saved = model_of(job, "cuda" if pool.use_gpu else "cpu")
     asked = job.options.threads or asked_threads(first_environment())
-    work = parameters_of(saved.model) * rows_at_a_time(saved)
-    torch.set_num_threads(Threads(usable_cpus(pool.cpus), asked).of(work))
+    torch.set_num_threads(Threads(usable_cpus(pool.cpus), asked).of(multiplications_of(saved)))
     function = make(saved)
     return lambda item: item if isinstance(item, Tally) else function(item)

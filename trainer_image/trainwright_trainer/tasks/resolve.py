@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -60,12 +60,14 @@ def given_batching(job: Job, model: Model) -> Batching | None:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Values that a run resolves once. `window_rows`: the source rows of a window of the loader; None: no windows.
+    """Values that a run resolves once. `threads`: those that are asked for, or of an earlier attempt; None: not known
+    before the model has its parameters. `window_rows`: the source rows of a window of the loader; None: no windows.
 
     `rows_per_second`: the speeds that the batch size search measured, by batch size; empty without a search.
     """
 
     batching: Batching
+    threads: int | None
     rows_per_second: Mapping[int, float]
     window_rows: int | None
 
@@ -73,6 +75,7 @@ class Resolved:
         speeds = {str(size): speed for size, speed in self.rows_per_second.items()}
         return {
             "batching": self.batching.to_json(),
+            "threads": self.threads,
             "rows_per_second": speeds,
             "window_rows": self.window_rows,
         }
@@ -94,27 +97,29 @@ def _found(context: TrainContext, model: Model, train: Loader, ranks: Ranks, log
     window = before["window_rows"] if "window_rows" in before else window_of(context.job, context.config, context.data)
     if window is not None:
         log(f"loader: windows of {formats.count(window)} rows of the source")
-    found = Resolved(batches, speeds, window)
-    known = {"threads": before["threads"]} if "threads" in before else {}
-    body = {**_resolved(context, ranks.device, found), **known}
-    shared_files.write_resolved(context.attempt, body, versions())
+    found = Resolved(batches, context.threads.asked or before.get("threads"), speeds, window)
+    _write(context, ranks.device, found)
     return found
 
 
-def threads_once(context: TrainContext, model: nn.Module, train: Loader, batching: Batching, ranks: Ranks) -> int:
+def threads_once(context: TrainContext, found: Resolved, model: nn.Module, train: Loader, ranks: Ranks) -> int:
     """The number of threads that compute a step, the same on all ranks. Called when `model` has its parameters.
 
     The number that the user asks for comes before that of an earlier attempt of this run.
     """
-    before = shared_files.read_resolved(context.attempt) or {} if ranks.rank == 0 else {}
-    threads = ranks.share(context.threads.asked or before.get("threads"))
-    if threads is None:
-        a_row = multiplications_of_a_row(model, next(train.sequential(_SAMPLE_ROWS, 0, _SAMPLE_ROWS)))
-        rows = min(batching.pass_rows, -(-min(batching.global_rows, len(train)) // ranks.world))
-        threads = ranks.share(context.threads.of(a_row * rows))
+    if found.threads is not None:
+        return found.threads
+    batches = found.batching
+    a_row = multiplications_of_a_row(model, next(train.sequential(_SAMPLE_ROWS, 0, _SAMPLE_ROWS)))
+    rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
+    threads = ranks.share(context.threads.of(a_row * rows))
     if ranks.rank == 0:
-        shared_files.write_resolved(context.attempt, {**before, "threads": threads}, versions())
+        _write(context, ranks.device, replace(found, threads=threads))
     return threads
+
+
+def _write(context: TrainContext, device: torch.device, found: Resolved) -> None:
+    shared_files.write_resolved(context.attempt, _resolved(context, device, found), versions())
 
 
 def window_of(job: Job, config: ModelConfig, data: Prepared) -> int | None:

@@ -25,11 +25,12 @@ from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import part_rows
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.models.multiplications import parameters_of
 from trainwright_trainer.models.targets import SEQUENCES
 from trainwright_trainer.models.trainable import assign
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
-from trainwright_trainer.runtime.threads import Threads, computing_with, parameters_of
+from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
@@ -111,6 +112,11 @@ def rows_at_a_time(saved: SavedModel) -> int:
     return max(1, min(_ROWS_AT_A_TIME, _IMAGE_NUMBERS // max(numbers, 1), _LOGITS_AT_A_TIME // max(logits, 1)))
 
 
+def multiplications_of(saved: SavedModel) -> int:
+    """Those of a forward pass, if each parameter is used once a row."""
+    return parameters_of(saved.model) * rows_at_a_time(saved)
+
+
 def _present(layout: Layout, data: Prepared) -> Layout:
     """The layout without the columns that the data lack. For predict these are the targets."""
     return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
@@ -119,4 +125,4 @@ def _present(layout: Layout, data: Prepared) -> Layout:
 def computing(saved: SavedModel, threads: int | None = None, cpus: float | None = None) -> AbstractContextManager[None]:
     """Compute with `threads` threads, or with as many as a batch needs of the CPUs that this process may use."""
     found = Threads(usable_cpus(cpus), threads or asked_threads(os.environ))
-    return computing_with(found.of(parameters_of(saved.model) * rows_at_a_time(saved)))
+    return computing_with(found.of(multiplications_of(saved)))

@@ -249,7 +249,7 @@ class Training:
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start,
             )
-            threads = threads_once(self.context, cast(nn.Module, trainer.model), parts["train"], batching, self.ranks)
+            threads = threads_once(self.context, resolved, cast(nn.Module, trainer.model), parts["train"], self.ranks)
             torch.set_num_threads(threads)
             relay.on_event(started(self.context, parts, resolved, threads, self.ranks.world))
             result = trainer.train()

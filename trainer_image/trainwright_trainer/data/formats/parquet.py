@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trainwright_trainer.data.datafile import DataFile, is_of_a_store
+from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.reader import FileHead, UnreadableFileError, damaged
 from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.data.table_schema import flat, flat_names
@@ -90,12 +90,8 @@ def _groups_of(parquet: pq.ParquetFile, rows: range) -> tuple[list[int], int]:
 def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
     fetched: dict[str, Any] = {"pre_buffer": True} if file.is_remote else {"pre_buffer": False, "buffer_size": _BUFFER}
     with file.native() as source:
-        try:
+        with damaged(lambda: _damage_of(source)):
             parquet = pq.ParquetFile(source, read_dictionary=list(coded), **fetched)
-        except (pa.ArrowInvalid, OSError) as error:
-            if is_of_a_store(error):
-                raise
-            raise UnreadableFileError(_damage_of(source)) from error
         yield parquet
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -17,14 +17,14 @@ class UnreadableFileError(Exception):
 
 
 @contextmanager
-def damaged(line: str) -> Iterator[None]:
+def damaged(line: str | Callable[[], str]) -> Iterator[None]:
     """Turn Arrow's errors about a file's bytes into `UnreadableFileError(line)`. Errors of a store are raised as is."""
     try:
         yield
     except (pa.ArrowInvalid, OSError) as error:
         if is_of_a_store(error):
             raise
-        raise UnreadableFileError(line) from error
+        raise UnreadableFileError(line if isinstance(line, str) else line()) from error
 
 
 @dataclass(frozen=True)
