@@ -60,12 +60,12 @@ def a_row_is_dropped() -> Iterator[None]:
 @contextmanager
 def evaluation_is_padded() -> Iterator[None]:
     """A rank without a batch evaluates the first one again."""
-    real = Materialised.sequential
+    real = Materialised.unordered
 
-    def padded(loader: Materialised, size: int, start: int = 0, stop: int | None = None) -> Iterator[Any]:
-        return real(loader, size, start, stop if stop is None else max(stop, start + size))
+    def padded(loader: Materialised, size: int, rows: int, first: int, last: int) -> Iterator[Any]:
+        return real(loader, size, rows, first, max(last, first + 1))
 
-    with patch.object(Materialised, "sequential", padded):
+    with patch.object(Materialised, "unordered", padded):
         yield
 
 

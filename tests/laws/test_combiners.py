@@ -181,7 +181,7 @@ def test_every_input_has_an_effect(word: str) -> None:
 @pytest.mark.slow
 def test_half_precision_has_nearly_the_same_curve() -> None:
     """bfloat16 on the CPU, and FSDP with bfloat16 parameters on two ranks. It has three digits."""
-    cases = [Case({**FIXED, **SHORT}, {"type": word, **settings}) for word, settings in SMALL.items()]
+    cases = [case_of(word, **SHORT) for word in SMALL]
     cases += [Case({**FIXED, **SHORT}, settings) for settings in VARIANTS.values()]
     mixed = [replace(case, trainer={**case.trainer, "use_mixed_precision": True}) for case in cases]
     alone, in_half = all_trained(cases), all_trained(mixed)

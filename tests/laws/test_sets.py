@@ -48,3 +48,19 @@ def test_the_saved_model_predicts_as_the_trained_one(frame: pd.DataFrame, tmp_pa
     some = predict(dataset=texts, model=tmp_path / "one", output=tmp_path / "some.parquet", quiet=True)
     expected = whole["late_probability"].to_numpy()[100:117]
     assert np.abs(some["late_probability"].to_numpy() - expected).max() < 1e-12
+
+
+def test_the_cut_into_passes_changes_no_prediction(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = tmp_path / "out"
+    train(job(tmp_path), output=model, quiet=True)
+    whole = predict(dataset=frame, model=model, output=tmp_path / "a.parquet", keep=["size"], quiet=True)
+    scores = evaluate(job(tmp_path), model=model, output=tmp_path / "scores", quiet=True)
+    monkeypatch.setattr("trainwright_trainer.loader.by_length.PASS_STEPS", 8)
+    cut = predict(dataset=frame, model=model, output=tmp_path / "b.parquet", keep=["size"], quiet=True)
+    assert cut["size"].tolist() == whole["size"].tolist() == frame["size"].tolist()
+    assert np.abs(cut["late_probability"] - whole["late_probability"]).max() < 1e-12
+    again = evaluate(job(tmp_path), model=model, output=tmp_path / "again", quiet=True)
+    assert again["late"] == pytest.approx(scores["late"], abs=1e-12)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import bootstrap
 from sklearn.metrics import roc_auc_score
 
@@ -26,8 +27,9 @@ def scores(subject: Subject) -> Scores:
 
 def predicted(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
     batch = subject.batch(subject.data.rows_of(TEST))
-    logits = np.concatenate([logits["y"].numpy() for logits, _, _ in subject.results(batch)])
-    return logits, subject.model.targets(batch, "y").numpy() > 0.5
+    parts = [(logits["y"], subject.model.targets(part, "y")) for logits, _, part in subject.results(batch)]
+    logits, targets = (torch.cat(each).numpy() for each in zip(*parts, strict=True))
+    return logits, targets > 0.5
 
 
 def test_the_ends_are_those_of_the_usual_bootstrap(subject: Subject, scores: Scores) -> None:

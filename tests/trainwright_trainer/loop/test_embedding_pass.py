@@ -2,24 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 import torch
 
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.loader.batch import ColumnRange, Ragged
 from trainwright_trainer.loader.encoded_rows import EncodedRows
-from trainwright_trainer.loop.embedding_pass import PASS_ROWS, PASS_STEPS, EmbeddingPass, passes
-
-
-@pytest.mark.parametrize("lengths", [[], [5], [0, 0], [3, 9_000, 1, 20_000, 9_000], list(range(1, 600))])
-def test_each_row_is_in_one_pass_of_limited_size(lengths: list[int]) -> None:
-    found = list(passes(np.array(lengths, np.int64)))
-    assert sorted(place for places in found for place in places) == list(range(len(lengths)))
-    longest = [max(lengths[place] for place in places) for places in found]
-    assert longest == sorted(longest, reverse=True)
-    for places, most in zip(found, longest, strict=True):
-        assert len(places) <= PASS_ROWS
-        assert len(places) == 1 or len(places) * most <= PASS_STEPS
+from trainwright_trainer.loop.embedding_pass import EmbeddingPass
 
 
 def test_the_vectors_are_in_the_order_of_the_rows() -> None:

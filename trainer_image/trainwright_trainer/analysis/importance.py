@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Passed:
-    """The losses of all rows by output, [rows] each, and the scores."""
+    """The losses of all rows by output, [rows] each, in the order of the rows' numbers, and the scores."""
 
     losses: Mapping[str, Floats]
     scores: Scores
@@ -84,13 +84,17 @@ def _repeat(
 
 def _passed(subject: Subject, batch: Batch, deadline: Deadline) -> _Passed | None:
     """None if the deadline passes before the end."""
-    metrics, losses = subject.new_metrics(), list[Mapping[str, Floats]]()
+    metrics, losses, numbers = subject.new_metrics(), list[Mapping[str, Floats]](), []
     for logits, each, rows in subject.results(batch):
         if deadline.passed:
             return None
         metrics.update(logits, each, rows)
         losses.append({name: each[name].double().cpu().numpy() for name in metrics.outputs})
-    return _Passed({name: np.concatenate([one[name] for one in losses]) for name in losses[0]}, metrics.compute())
+        numbers.append(rows.rows)
+    order = np.argsort(np.concatenate(numbers))
+    return _Passed(
+        {name: np.concatenate([one[name] for one in losses])[order] for name in losses[0]}, metrics.compute()
+    )
 
 
 def _of_output(

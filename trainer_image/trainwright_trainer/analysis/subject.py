@@ -15,6 +15,7 @@ from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.decoders.outputs import Logits
 from trainwright_trainer.loader.batch import Batch, Layout
+from trainwright_trainer.loader.by_length import passes
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
@@ -76,21 +77,27 @@ class Subject:
         return self._encoded(rows, replace(layout, columns=columns, images=())).part(0, len(rows))
 
     def results(self, batch: Batch) -> Iterator[tuple[Tensors, Tensors, Batch]]:
-        """The logits and the losses of the rows, part by part. The model is in evaluation mode."""
+        """The logits and the losses of the rows, part by part, in any order. The model is in evaluation mode."""
         self.model.eval()
         with torch.inference_mode():
-            for start in range(0, len(batch.rows), self.pass_rows):
-                part = batch.part(slice(start, start + self.pass_rows))
+            for part in self._passes(batch):
                 logits = self.model(part)
                 yield logits, self.model.losses(logits, part), part
 
     def predictions(self, batch: Batch) -> Iterator[tuple[Logits, Batch]]:
-        """The logits of the rows without a look at their targets, part by part."""
+        """The logits of the rows without a look at their targets, part by part, in any order."""
         self.model.eval()
         with torch.inference_mode():
-            for start in range(0, len(batch.rows), self.pass_rows):
-                part = batch.part(slice(start, start + self.pass_rows))
+            for part in self._passes(batch):
                 yield self.model.predict(part), part
+
+    def _passes(self, batch: Batch) -> Iterator[Batch]:
+        """Parts of the rows. With ragged columns, they are in the order of their lengths."""
+        if batch.ragged:
+            yield from map(batch.take, passes(batch.lengths(), self.pass_rows))
+            return
+        for start in range(0, len(batch.rows), self.pass_rows):
+            yield batch.part(slice(start, start + self.pass_rows))
 
     def new_metrics(self) -> ModelMetrics:
         return model_metrics(self.config, self.data.statistics)

@@ -167,6 +167,22 @@ class Batch:
         own.copy_(own[torch.from_numpy(order).to(own.device)])
         return replace(self, floats=tensor) if columns.kind == "floats" else replace(self, ints=tensor)
 
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """int64 [rows]: the values of each row in all ragged columns."""
+        found = np.zeros(len(self.rows), np.int64)
+        for column in self.ragged:
+            found += np.diff(column.bounds)
+        return found
+
+    def take(self, positions: npt.NDArray[np.int64]) -> Batch:
+        """A copy of the rows at `positions`, in that order."""
+        index = torch.from_numpy(positions).to(self.floats.device)
+        ragged = tuple(column.take(positions) for column in self.ragged)
+        images = tuple(
+            column[index] if isinstance(column, torch.Tensor) else column.take(positions) for column in self.images
+        )
+        return Batch(self.floats[index], self.ints[index], self.rows[positions], ragged, images)
+
     def part(self, rows: slice) -> Batch:
         """The batch of some of the rows, as views."""
         ragged = tuple(column.part(rows) for column in self.ragged)

@@ -44,6 +44,9 @@ class Decoded:
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         return decoded_ahead(self.inner.sequential(size, start, stop), self.threads, self.device)
 
+    def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
+        return decoded_ahead(self.inner.unordered(size, rows, first, last), self.threads, self.device)
+
     def _augment(self, epoch: int, images: torch.Tensor, column: ImageColumn, rows: npt.NDArray[np.int64]) -> None:
         augment = Augmentation(column.augmentation)
         for at, row in enumerate(rows.tolist() if augment else ()):

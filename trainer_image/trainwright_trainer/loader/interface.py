@@ -28,3 +28,10 @@ class Loader(Protocol):
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         """The rows [start, stop) in the order of the source, `size` at a time, whole on every rank."""
         ...
+
+    def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
+        """The batches [first, last) of the first `rows` rows, `size` rows each, in any order.
+
+        A batch does not depend on `first` and `last`, nor on the loader.
+        """
+        ...

@@ -14,6 +14,7 @@ import torch
 from trainwright_trainer.loader.ahead import ahead
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.buckets import bucketed
+from trainwright_trainer.loader.by_length import by_length
 from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
@@ -42,8 +43,18 @@ class Materialised:
 
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         end = len(self) if stop is None else min(stop, len(self))
-        for first in range(start, end, size):
-            yield self.held.part(first, min(first + size, end)).on(self.device)
+        for batch in self._sequential(size, start, end):
+            yield batch.on(self.device)
+
+    def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
+        if self.held.images or not self.held.ragged:
+            yield from self.sequential(size, first * size, min(last * size, rows))
+            return
+        for batch in by_length(self._sequential, size, rows, first, last):
+            yield batch.on(self.device)
+
+    def _sequential(self, size: int, start: int, stop: int) -> Iterator[Batch]:
+        return (self.held.part(first, min(first + size, stop)) for first in range(start, stop, size))
 
     def epoch(self, epoch: int, from_row: int, cut: Cut) -> Iterator[Batch]:
         """Slices of several small batches are gathered at once, so that each step gets cheap views."""

@@ -20,6 +20,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.features.tokens import lengths_of
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, joined
 from trainwright_trainer.loader.buckets import bucketed
+from trainwright_trainer.loader.by_length import by_length
 from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.encoded_rows import encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
@@ -48,12 +49,24 @@ class Windowed:
         """A batch is a view of its window, or a copy where it lies in several."""
         windows = self.order.windows(epoch, len(self._sizes))
         bounds = cut.bounds(len(self), from_row)
-        return self._served(partial(self._arranged, epoch, cut.global_rows), windows, bounds)
+        return self._there(self._served(partial(self._arranged, epoch, cut.global_rows), windows, bounds))
 
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         end = len(self) if stop is None else min(stop, len(self))
-        bounds = [(first, min(first + size, end)) for first in range(start, end, size)]
+        return self._there(self._sequential(size, start, end))
+
+    def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
+        if self.layout.images or all(place.kind != "ragged" for place in self.layout.columns.values()):
+            return self.sequential(size, first * size, min(last * size, rows))
+        return self._there(by_length(self._sequential, size, rows, first, last))
+
+    def _sequential(self, size: int, start: int, stop: int) -> Iterator[Batch]:
+        bounds = [(first, min(first + size, stop)) for first in range(start, stop, size)]
         return self._served(_ascending, np.arange(len(self._sizes)), bounds)
+
+    def _there(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        for batch in batches:
+            yield batch.on(self.device)
 
     @cached_property
     def _sizes(self) -> Positions:
@@ -75,8 +88,7 @@ class Windowed:
         ]
         lengths = [stop - start for start, stop in bounds]
         empty = encoded_rows(self.prepared, self.layout, self.dtype, np.zeros(0, np.int64)).part(0, 0)
-        for batch in _cut(read_ahead(reads), lengths, empty):
-            yield batch.on(self.device)
+        yield from _cut(read_ahead(reads), lengths, empty)
 
     def _arranged(self, epoch: int, batch: int, rows: Positions, first: int) -> Positions:
         """The order of a window's rows. `batch`: the rows of a global batch."""

@@ -16,6 +16,7 @@ from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Ragged
+from trainwright_trainer.loader.by_length import passes
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
 from trainwright_trainer.loader.images import decoded_ahead
 from trainwright_trainer.models.frozen import FrozenEncoders
@@ -24,8 +25,6 @@ CHUNK_ROWS = 2_048
 CHUNK_NUMBERS = 1 << 24
 """The most numbers of the rows that are encoded before they are written."""
 PASS_ROWS = 256
-PASS_STEPS = 16_384
-"""The most steps of a pass, with those that pad."""
 PASS_PIXELS = 1 << 23
 """The most numbers in the images of a pass."""
 
@@ -110,13 +109,3 @@ def lengths_of(held: EncodedRows, start: int, stop: int) -> npt.NDArray[np.int64
     if not held.ragged:
         return np.ones(stop - start, np.int64)
     return np.asarray(pc.list_value_length(held.ragged[0][start:stop]), np.int64)
-
-
-def passes(lengths: npt.NDArray[np.int64], most: int = PASS_ROWS) -> Iterator[npt.NDArray[np.int64]]:
-    """The places of the rows of each pass: the longest rows first, so that a lack of memory shows at once."""
-    order = np.argsort(-lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        rows = min(most, max(1, PASS_STEPS // max(1, int(lengths[order[start]]))))
-        yield order[start : start + rows]
-        start += rows

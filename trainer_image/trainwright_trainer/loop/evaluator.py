@@ -117,12 +117,12 @@ def evaluate(
     metrics.reset()
     model.eval()
     ranks = ranks or OneRank()
-    batches = math.ceil(len(loader) / eval_batch_size)
-    batches = batches if steps is None else min(batches, steps)
+    rows = len(loader) if steps is None else min(steps * eval_batch_size, len(loader))
+    batches = math.ceil(rows / eval_batch_size)
     first, last = (batches * rank // ranks.world for rank in (ranks.rank, ranks.rank + 1))
     # FSDP keeps tensors of a forward pass for the next one, which inference mode does not allow.
     with torch.inference_mode() if ranks.world == 1 else torch.no_grad():
-        for batch in loader.sequential(eval_batch_size, first * eval_batch_size, last * eval_batch_size):
+        for batch in loader.unordered(eval_batch_size, rows, first, last):
             logits = model(batch)
             metrics.update(logits, model.losses(logits, batch), batch)
         if last - first < math.ceil(batches / ranks.world):

@@ -35,6 +35,7 @@ from trainwright_trainer.tasks.saved_model import (
     computing,
     evaluation_data,
     model_of,
+    passes_of,
     rows_at_a_time,
     valid_rows,
 )
@@ -132,7 +133,7 @@ class Measure:
         rows = valid_rows(self.saved, block.data)
         self._metrics.reset()
         with torch.inference_mode():
-            for batch in rows.sequential(rows_at_a_time(self.saved)):
+            for batch in passes_of(self.saved, rows):
                 logits = self.saved.model(batch)
                 numbered = replace(batch, rows=batch.rows + block.first_row)
                 self._metrics.update(logits, self.saved.model.losses(logits, batch), numbered)

@@ -33,7 +33,7 @@ from trainwright_trainer.tasks.saved_model import (
     files_of,
     load_model,
     model_of,
-    rows_at_a_time,
+    passes_of,
     valid_rows,
 )
 
@@ -136,11 +136,15 @@ def _of_valid_rows(saved: SavedModel, block: EncodedBlock) -> pa.Table:
 
 def _predicted(saved: SavedModel, rows: Materialised, top_k: int | None = None) -> pa.Table:
     """One row of predictions for each row. Without rows, the table is empty and has all columns."""
-    batches = rows.sequential(rows_at_a_time(saved)) if len(rows) else [rows.held.part(0, 0).on(saved.device)]
+    batches = passes_of(saved, rows) if len(rows) else [rows.held.part(0, 0).on(saved.device)]
+    numbers, tables = [], []
     with torch.inference_mode():
-        found = (saved.model.predict(batch) for batch in batches)
-        tables = [prediction_table(saved.config, saved.statistics, logits, top_k) for logits in found]
-    return pa.concat_tables(tables)
+        for batch in batches:
+            numbers.append(batch.rows)
+            tables.append(prediction_table(saved.config, saved.statistics, saved.model.predict(batch), top_k))
+    order = np.argsort(np.concatenate(numbers))
+    table = pa.concat_tables(tables)
+    return table.take(pa.array(order)) if rows.held.ragged else table
 
 
 def _kept(config: ModelConfig, block: EncodedBlock) -> Mapping[str, pa.Array]:

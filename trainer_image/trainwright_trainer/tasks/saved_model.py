@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from trainwright_api.config import ModelConfig
@@ -19,7 +20,8 @@ from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.job.job import Job
-from trainwright_trainer.loader.batch import Layout
+from trainwright_trainer.loader.batch import Batch, Layout
+from trainwright_trainer.loader.by_length import passes
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import part_rows
@@ -110,6 +112,19 @@ def rows_at_a_time(saved: SavedModel) -> int:
     sequences = [(one, saved.statistics[one.name]) for one in saved.config.output_features if one.type in SEQUENCES]
     logits = sum(int(known["length"] + 1) * width_of(one, known) for one, known in sequences)
     return max(1, min(_ROWS_AT_A_TIME, _IMAGE_NUMBERS // max(numbers, 1), _LOGITS_AT_A_TIME // max(logits, 1)))
+
+
+def passes_of(saved: SavedModel, rows: Materialised) -> Iterator[Batch]:
+    """All rows in forward passes that fit in memory. Rows with texts or sets are in the order of their lengths."""
+    most, held = rows_at_a_time(saved), rows.held
+    if not held.ragged:
+        yield from rows.sequential(most)
+        return
+    lengths = np.zeros(len(held), np.int64)
+    for column in range(len(held.ragged)):
+        lengths += held.lengths(column)
+    for places in passes(lengths, most):
+        yield held.take(places).on(saved.device)
 
 
 def multiplications_of(saved: SavedModel) -> int:
