@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from trainwright_api.config import ModelConfig
+from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.files import find
@@ -36,7 +37,7 @@ from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
-_ROWS_AT_A_TIME = 16_384
+_VECTORS_AT_A_TIME = 4_096
 _IMAGE_NUMBERS = 1 << 24
 """The most numbers in the images of a forward pass: their activations take many times as much memory."""
 # The logits of a sequence have a column for each token at each step: 64 MiB in float32.
@@ -106,12 +107,19 @@ def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:
 
 
 def rows_at_a_time(saved: SavedModel) -> int:
-    """The rows of a forward pass: fewer of large images, and where the logits of a row are many."""
+    """The rows of a forward pass: fewer of large images, where the logits of a row are many, and where the combiner
+    computes a vector for each input."""
+    vectors = 1 if COMBINERS[type(saved.config.combiner)].joins else len(saved.config.input_features)
     shapes = [column.shape for column in saved.layout.images]
     numbers = sum(shape.channels * shape.height * shape.width for shape in shapes)
     sequences = [(one, saved.statistics[one.name]) for one in saved.config.output_features if one.type in SEQUENCES]
     logits = sum(int(known["length"] + 1) * width_of(one, known) for one, known in sequences)
-    return max(1, min(_ROWS_AT_A_TIME, _IMAGE_NUMBERS // max(numbers, 1), _LOGITS_AT_A_TIME // max(logits, 1)))
+    bounds = (
+        _VECTORS_AT_A_TIME // vectors,
+        _IMAGE_NUMBERS // max(numbers, 1),
+        _LOGITS_AT_A_TIME // max(logits, 1),
+    )
+    return max(1, min(bounds))
 
 
 def passes_of(saved: SavedModel, rows: Materialised) -> Iterator[Batch]:
@@ -128,8 +136,8 @@ def passes_of(saved: SavedModel, rows: Materialised) -> Iterator[Batch]:
 
 
 def multiplications_of(saved: SavedModel) -> int:
-    """Those of a forward pass, if each parameter is used once a row."""
-    return parameters_of(saved.model) * rows_at_a_time(saved)
+    """Those of a forward pass, if each parameter is used once a vector."""
+    return parameters_of(saved.model) * _VECTORS_AT_A_TIME
 
 
 def _present(layout: Layout, data: Prepared) -> Layout:
