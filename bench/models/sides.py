@@ -56,6 +56,9 @@ class Ready:
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:  # noqa: ARG002
         return iter([self.batches[0].part(slice(0, size))])
 
+    def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
+        return self.sequential(size, first * size, min(last * size, rows))
+
 
 class _Times:
     def __init__(self, clock: Clock) -> None:
