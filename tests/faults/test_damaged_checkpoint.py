@@ -40,7 +40,7 @@ HARMS = [
     truncate_a_shard,
     remove_a_shard,
     flip_a_bit_of_the_manifest,
-    truncate_the_manifest,
+    pytest.param(truncate_the_manifest, marks=pytest.mark.slow),
 ]
 
 

@@ -81,7 +81,7 @@ def test_the_curve_is_that_of_one_process(place, on_two):
     assert [child.output for child in on_three.ranks[1:]] == ["", ""]
 
 
-@pytest.mark.parametrize("signalled", [(0, 1), (1,)])
+@pytest.mark.parametrize("signalled", [(0, 1), pytest.param((1,), marks=pytest.mark.slow)])
 def test_a_signal_stops_all_with_a_checkpoint(place, on_two, signalled):
     run = place(small)
     first = Launched(run)
@@ -98,7 +98,7 @@ def test_a_signal_stops_all_with_a_checkpoint(place, on_two, signalled):
     assert run.rounds() == on_two.rounds()
 
 
-@pytest.mark.parametrize("killed", [0, 1])
+@pytest.mark.parametrize("killed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_killed_rank_ends_the_others(place, on_two, killed):
     run = place(small)
     first = Launched(run)

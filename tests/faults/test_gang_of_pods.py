@@ -47,7 +47,7 @@ def outcome(run, attempt=1):
     return json.loads((run.run / f"attempts/{attempt}/outcome.json").read_text())
 
 
-@pytest.mark.parametrize(("workers", "per_pod"), [(2, 1), (3, 2)])
+@pytest.mark.parametrize(("workers", "per_pod"), [pytest.param(2, 1, marks=pytest.mark.slow), (3, 2)])
 def test_the_curve_is_that_of_one_process(place, workers, per_pod):
     alone = place(small, run="alone")
     alone.finish()
@@ -59,7 +59,7 @@ def test_the_curve_is_that_of_one_process(place, workers, per_pod):
     assert [child.output for child in pods.ranks[1:]] == [""] * (len(pods.ranks) - 1)
 
 
-@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("rank", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_loss_of_a_pod_ends_the_others_and_the_next_attempt_goes_on(place, rank):
     """The others exit as after SIGTERM, so that the operator looks at the pod that is gone."""
     alone = place(small, run="alone")

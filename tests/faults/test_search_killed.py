@@ -141,9 +141,9 @@ def test_a_population_decides_the_same_as_without_the_kills(workplace: Any, sync
     assert json.loads((killed / "hyperopt.json").read_text()) == json.loads((whole / "hyperopt.json").read_text())
 
 
+@pytest.mark.slow  # test_trial_killed.py kills a trial of the search in every run of the tests
 @pytest.mark.parametrize(
-    ("scheduler", "samples", "kills"),
-    [("asha", 3, [1]), *(pytest.param(name, 5, [1, 3], marks=pytest.mark.slow) for name in SCHEDULERS)],
+    ("scheduler", "samples", "kills"), [("asha", 3, [1]), *((name, 5, [1, 3]) for name in SCHEDULERS)]
 )
 def test_it_decides_the_same_as_without_the_kills(search: Any, scheduler: str, samples: int, kills: list[int]) -> None:
     """A kill comes in the middle of the trial after so many."""

@@ -18,7 +18,7 @@ def stopped(run, number, updates=30):
     return child
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_a_signal_leaves_a_checkpoint_of_the_very_step_and_the_way_to_go_on(place, lines, assert_same, number):
     run = place()
     child = stopped(run, number)

@@ -95,7 +95,9 @@ def undisturbed(strategy: str) -> list[dict[str, Any]]:
         return [weights for _, weights in on_ranks(2, started, folder, case_of(strategy), None)]
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(
+    "phase", [pytest.param(one, marks=pytest.mark.slow) if one == "a shard of rank 1" else one for one in PHASES]
+)
 @pytest.mark.parametrize(
     "strategy", [name if name == "ddp" else pytest.param(name, marks=pytest.mark.slow) for name in STRATEGIES]
 )

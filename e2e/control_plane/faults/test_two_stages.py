@@ -44,7 +44,10 @@ def _drawn(seed: str, crashes: Sequence[Kill], one_in: int) -> Sequence[Kill]:
     return random.Random(seed).sample(crashes, math.ceil(len(crashes) / one_in))
 
 
-@pytest.mark.parametrize("names", [list(STAGED)[:6], list(STAGED)[6:]], ids=["ends", "waits"])
+@pytest.mark.parametrize(
+    "names",
+    [pytest.param(list(STAGED)[:6], id="ends", marks=pytest.mark.slow), pytest.param(list(STAGED)[6:], id="waits")],
+)
 def test_operator_dies_at_a_write_of_each_lifecycle(cluster: Cluster, names: Sequence[str]) -> None:
     check_crashes(cluster, names, ONE_IN)
 

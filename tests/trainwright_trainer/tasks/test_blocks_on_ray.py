@@ -81,6 +81,7 @@ def test_cells_are_counted_over_all_parts():
     assert "missing cells: 20 (size 20) · categories that the model does not know: 20 (kind 20)" in lines[0]
 
 
+@pytest.mark.slow
 @on_a_cluster
 @pytest.mark.usefixtures("trained")
 def test_the_mistakes_of_all_parts_are_one_message():
@@ -97,6 +98,7 @@ def test_the_mistakes_of_all_parts_are_one_message():
     assert not Path("p.parquet").exists()
 
 
+@pytest.mark.slow
 @on_a_cluster
 def test_gaps_that_neighbours_fill_are_filled_across_blocks(workplace, monkeypatch):
     fill = {"preprocessing": {"missing_value_strategy": "ffill"}}
