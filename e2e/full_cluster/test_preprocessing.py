@@ -53,16 +53,10 @@ def test_dask_fills_the_cache_in_pods_as_one_process_does(
     backend = {"type": "local", "cache_dir": bucket.uri("of-the-laptop")}
     (laptop.folder / "here.yaml").write_text(json.dumps({**here, "backend": backend}))
     laptop.trainwright("preprocess", "here.yaml")
-    assert entries(bucket, "cache") == entries(bucket, "of-the-laptop") != {}
+    assert bucket.encoded("cache") == bucket.encoded("of-the-laptop") != {}
 
 
 def devices(spec: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the limits of devices of a pod."""
     limits = spec["containers"][0].get("resources", {}).get("limits", {})
     return {name: amount for name, amount in limits.items() if "/" in name}
-
-
-def entries(bucket: Bucket, cache: str) -> Mapping[str, bytes]:
-    """Return the columns and statistics of a cache."""
-    kinds = (f"{cache}/features/", f"{cache}/statistics/")
-    return {key.removeprefix(cache): bucket.read(key) for key in bucket.keys(f"{cache}/") if key.startswith(kinds)}

@@ -47,6 +47,11 @@ class Bucket:
         content: bytes = self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
         return content
 
+    def encoded(self, cache: str) -> Mapping[str, bytes]:
+        """The columns and statistics of a cache, by name."""
+        kinds = (f"{cache}/features/", f"{cache}/statistics/")
+        return {key.removeprefix(cache): self.read(key) for key in self.keys(f"{cache}/") if key.startswith(kinds)}
+
     def remove(self) -> None:
         for key in self.keys():
             self.client.delete_object(Bucket=self.name, Key=key)

@@ -10,8 +10,8 @@ An OCI layout is a folder of blobs named by their sha256. All images share one, 
 containerd is sent only the blobs that it lacks: a change of our code is one small layer.
 """
 
-from testkit.cluster.images.building import build
+from testkit.cluster.images.building import build, build_modin
 from testkit.cluster.images.containerd import load
 from testkit.cluster.images.layout import StaticProgram
 
-__all__ = ["StaticProgram", "build", "load"]
+__all__ = ["StaticProgram", "build", "build_modin", "load"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from testkit.cluster.images import base, buildah, debian
 from testkit.cluster.images.buildah import Buildah
 from testkit.cluster.images.command import log, step
 from testkit.cluster.images.layout import Layout
-from testkit.cluster.images.ours import OURS, ROOT, Ours
+from testkit.cluster.images.ours import MODIN, OURS, ROOT, Ours
 
 
 def build() -> Mapping[str, Path]:
@@ -27,6 +29,19 @@ def build() -> Mapping[str, Path]:
         return dict.fromkeys(layout.names(), layout.folder)
 
 
+def build_modin() -> Layout:
+    """Build the trainer's image with Modin. Its layout is its own, with hard links to the blobs that it shares."""
+    build()
+    folder = buildah.images()
+    with locks.locked(folder / "lock"):
+        own = Layout(folder / "modin")
+        if own.inputs(MODIN.name) != MODIN.inputs:
+            shutil.rmtree(own.folder, ignore_errors=True)
+            shutil.copytree(buildah.layout().folder / "blobs", own.folder / "blobs", copy_function=os.link)
+            _build([MODIN], buildah.buildah(), own)
+        return own
+
+
 def _build(stale: Sequence[Ours], buildah: Buildah, layout: Layout) -> None:
     debian.install()
     base.make(buildah)
@@ -41,7 +56,7 @@ def _build_one(image: Ours, buildah: Buildah, layout: Layout) -> None:
     libraries_are_new = not (layout.inputs(image.name) or "").startswith(image.libraries)
     dockerfile = ROOT / image.dockerfile
     with step(f"build {image.name}"):
-        buildah.build(image.name, dockerfile, ROOT)
+        buildah.build(image.name, dockerfile, ROOT, *(f"--build-arg={argument}" for argument in image.arguments))
         for stage in image.stages:
             if libraries_are_new or not buildah.has(image.name_of(stage)):
                 # With a name, the stage is there for the next build.

@@ -1,11 +1,11 @@
-"""Our two images: their names and their inputs."""
+"""Our images: their names and their inputs."""
 
 from __future__ import annotations
 
 import hashlib
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testkit.cluster.images import base
@@ -24,11 +24,15 @@ class Ours:
     dockerfile: str
     stages: tuple[str, ...]
     """The stages of the Dockerfile that no layer of the image stands on, and that are slow to build."""
+    variant: str = ""
+    """The end of the tag."""
+    arguments: tuple[str, ...] = ()
+    """Build arguments."""
 
     @property
     def name(self) -> str:
         """The full name that Kubernetes derives from the short name in a manifest."""
-        return f"docker.io/library/{self.repository}:{version()}"
+        return f"docker.io/library/{self.repository}:{version()}{self.variant}"
 
     def name_of(self, stage: str) -> str:
         """The name of a stage of the Dockerfile."""
@@ -54,6 +58,8 @@ class Ours:
 OPERATOR = Ours("trainwright-operator", "Dockerfile.operator", ("lock",))
 TRAINER = Ours("trainwright", "Dockerfile.gpu", ("lock", "horovod"))
 OURS = (OPERATOR, TRAINER)
+MODIN = replace(TRAINER, variant="-modin", arguments=("MODIN=1",))
+"""The trainer with Modin. Only its own test builds it."""
 
 
 def version() -> str:
