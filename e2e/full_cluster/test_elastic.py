@@ -7,15 +7,23 @@ from typing import Any
 
 import pytest
 from testkit.cluster.node import full_cluster as cluster
-from testkit.cluster.node.cluster_folder import SECOND, ClusterFolder
+from testkit.cluster.node.cluster_folder import FIRST, SECOND, ClusterFolder
 from testkit.full_cluster import jobs, objects, release
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
 
 NAME = "elastic"
 SOON = ("window=5", "interval=1", "shrinkAfter=20")
-CPU = "700m"
-"""The request of a pod: the first node has room for the head and one worker."""
+CPU = "900m"
+"""The request of a worker: beside the head and the operator, the first node has room for one."""
+# Pods go where KubeRay is, which is the first node, as long as they find room there.
+TERM = {"topologyKey": "kubernetes.io/hostname", "namespaceSelector": {}}
+KUBERAY = {"matchLabels": {"app.kubernetes.io/component": "kuberay-operator"}}
+TOGETHER = {
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 100, "podAffinityTerm": {**TERM, "labelSelector": KUBERAY}}
+    ]
+}
 GREW, SHRANK = (1, "stopped", "Growing"), (2, "stopped", "Shrinking")
 
 
@@ -35,6 +43,7 @@ def test_it_follows_the_nodes_and_goes_on_from_its_checkpoints(
     job["spec"]["checkpoint"] = {"everySeconds": 3}
     job["spec"]["backend"]["trainer"]["num_workers"] = {"min": 1, "max": 2}
     job["spec"]["podTemplate"]["resources"]["requests"]["cpu"] = CPU
+    job["spec"]["podTemplate"]["affinity"] = {"podAffinity": TOGETHER}
 
     def until(*sizes: tuple[Any, ...], seconds: float) -> list[int]:
         """Wait until the attempts are these and the last one trains. Return the rows at which they started."""
@@ -52,17 +61,17 @@ def test_it_follows_the_nodes_and_goes_on_from_its_checkpoints(
         until((1, None, None), seconds=400)
         eager.kubectl("uncordon", SECOND.name)
         until(GREW, (2, None, None), seconds=400)
-        on = [
-            pod["spec"]["nodeName"]
-            for pod in objects.several(eager.kubectl, namespace, "pods", "ray.io/is-ray-node=yes")
-        ]
-        assert on.count(SECOND.name) == 1
+        workers = objects.several(eager.kubectl, namespace, "pods", "ray.io/node-type=worker")
+        assert sorted(pod["spec"]["nodeName"] for pod in workers) == [FIRST.name, SECOND.name]
         second.kill()
         started = until(GREW, SHRANK, (1, None, None), seconds=600)
     assert 0 == started[0] < started[1] < started[2]
     status = objects.one(eager.kubectl, namespace, "tj", NAME)["status"]
     assert status["resizes"] == 2
     assert not {"retries", "preemptions", "requeues"} & set(status)
+    eager.kubectl("delete", f"-n={namespace}", "tj", NAME)
+    # Its pods write into the bucket until they are gone.
+    eager.kubectl("wait", f"-n={namespace}", "--for=delete", "pods", "--all", "--timeout=120s")
 
 
 def attempts(job: objects.Object) -> list[dict[str, Any]]:

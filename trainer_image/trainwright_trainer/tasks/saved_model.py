@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.config.features import OutputFeature
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.datasets import DataFiles, DataTable
@@ -40,8 +41,8 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 _VECTORS_AT_A_TIME = 4_096
 _IMAGE_NUMBERS = 1 << 24
 """The most numbers in the images of a forward pass: their activations take many times as much memory."""
-# The logits of a sequence have a column for each token at each step: 64 MiB in float32.
 _LOGITS_AT_A_TIME = 1 << 24
+"""The most logits of a forward pass: 64 MiB in float32."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +113,19 @@ def rows_at_a_time(saved: SavedModel) -> int:
     vectors = 1 if COMBINERS[type(saved.config.combiner)].joins else len(saved.config.input_features)
     shapes = [column.shape for column in saved.layout.images]
     numbers = sum(shape.channels * shape.height * shape.width for shape in shapes)
-    sequences = [(one, saved.statistics[one.name]) for one in saved.config.output_features if one.type in SEQUENCES]
-    logits = sum(int(known["length"] + 1) * width_of(one, known) for one, known in sequences)
+    logits = sum(_logits_of(one, saved.statistics[one.name]) for one in saved.config.output_features)
     bounds = (
         _VECTORS_AT_A_TIME // vectors,
         _IMAGE_NUMBERS // max(numbers, 1),
         _LOGITS_AT_A_TIME // max(logits, 1),
     )
     return max(1, min(bounds))
+
+
+def _logits_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> int:
+    """Those of a row: of a sequence, a column for each token at each step."""
+    steps = int(statistics["length"]) + 1 if feature.type in SEQUENCES else 1
+    return steps * width_of(feature, statistics)
 
 
 def passes_of(saved: SavedModel, rows: Materialised) -> Iterator[Batch]:
