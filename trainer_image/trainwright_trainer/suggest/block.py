@@ -48,7 +48,7 @@ class ColumnBlock:
     with_signs: tuple[str, ...] = ()
     """Of the sampled distinct texts: the numbers that may have separators, or the sign of a currency or of percent."""
     sizes: frozenset[int] = frozenset()
-    """The sizes of lists."""
+    """The sizes of lists; of the sampled distinct texts, how many numbers each has, 0 for one with other words."""
     element: str = ""
 
 
@@ -120,6 +120,7 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         dates=(len(sample), len(seconds)),
         seconds=seconds,
         words=_words(some),
+        sizes=_sizes(texts[:_SAMPLE]),
         with_signs=tuple(text for text in some if _NUMBER_WITH_SIGNS.fullmatch(text)),
     )
 
@@ -141,6 +142,13 @@ def _seconds(texts: pa.Array) -> npt.NDArray[np.int64]:
     except (WrongTypeError, pa.ArrowInvalid):
         return np.zeros(0, np.int64)
     return found
+
+
+def _sizes(texts: pa.Array) -> frozenset[int]:
+    """The numbers in each text; 0 if there are texts with other words."""
+    words = pc.utf8_split_whitespace(texts)
+    _, unfit = numbers_of(words.flatten())
+    return frozenset(pc.list_value_length(words).unique().to_pylist() if unfit is None else [0])
 
 
 def _words(texts: list[str]) -> tuple[int, int, int]:

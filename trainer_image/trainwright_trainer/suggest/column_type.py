@@ -13,6 +13,7 @@ Type = Literal["number", "binary", "category", "date", "vector", "set", "text"]
 ALL_DIFFERENT = 0.95
 """A column is taken for an id if this share of its values differ. The sketch of distinct values errs by 1.6 %."""
 _FEWEST_OF_ID = 20
+_FEWEST_OF_VECTOR = 3
 _TEXT_WORDS = 3
 """Texts with so many words on average are read word by word."""
 _MOST_CLASSES = 10
@@ -49,7 +50,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "one value" if not column.missing else "one value, or none")
     if column.kinds == {"true and false"} and not column.missing:
         return TypeChoice("binary", "true and false")
-    if found := _with_signs(column) or _id(column):
+    if found := _with_signs(column) or _vector(column) or _id(column):
         return found
     if distinct == 2 and not column.missing:
         return TypeChoice("binary", "two values")
@@ -58,6 +59,14 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
     if column.is_date:
         return TypeChoice("date", "dates")
     return _of_words(column)
+
+
+def _vector(column: ColumnProfile) -> TypeChoice | None:
+    """The choice for texts of as many numbers each. Few of them are classes, and two numbers may be a code."""
+    size = max(column.sizes, default=0)
+    if len(column.sizes) != 1 or size < _FEWEST_OF_VECTOR or column.distinct.number <= _FEWEST_OF_ID:
+        return None
+    return TypeChoice("vector", f"texts of {size} numbers")
 
 
 def target_choice(column: ColumnProfile) -> TypeChoice:
@@ -80,6 +89,8 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice("number", "numbers")
     if signs := _with_signs(column):
         return TypeChoice(None, f"it has {signs.reason}")
+    if vector := _vector(column):
+        return vector
     if distinct > MOST_VALUES:
         return TypeChoice(None, f"it has about {distinct:,} different values, too many for classes")
     return TypeChoice("category", f"{distinct:,} classes")
