@@ -16,14 +16,6 @@ NAME = "elastic"
 SOON = ("window=5", "interval=1", "shrinkAfter=20")
 CPU = "900m"
 """The request of a worker: beside the head and the operator, the first node has room for one."""
-# Pods go where KubeRay is, which is the first node, as long as they find room there.
-TERM = {"topologyKey": "kubernetes.io/hostname", "namespaceSelector": {}}
-KUBERAY = {"matchLabels": {"app.kubernetes.io/component": "kuberay-operator"}}
-TOGETHER = {
-    "preferredDuringSchedulingIgnoredDuringExecution": [
-        {"weight": 100, "podAffinityTerm": {**TERM, "labelSelector": KUBERAY}}
-    ]
-}
 GREW, SHRANK = (1, "stopped", "Growing"), (2, "stopped", "Shrinking")
 
 
@@ -43,7 +35,7 @@ def test_it_follows_the_nodes_and_goes_on_from_its_checkpoints(
     job["spec"]["checkpoint"] = {"everySeconds": 3}
     job["spec"]["backend"]["trainer"]["num_workers"] = {"min": 1, "max": 2}
     job["spec"]["podTemplate"]["resources"]["requests"]["cpu"] = CPU
-    job["spec"]["podTemplate"]["affinity"] = {"podAffinity": TOGETHER}
+    job["spec"]["podTemplate"]["affinity"] = {"podAffinity": jobs.NEAR_KUBERAY}
 
     def until(*sizes: tuple[Any, ...], seconds: float) -> list[int]:
         """Wait until the attempts are these and the last one trains. Return the rows at which they started."""

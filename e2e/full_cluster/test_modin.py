@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from testkit.cluster import images
 from testkit.cluster.errors import ClusterError
@@ -36,8 +34,5 @@ def test_modin_fills_the_cache_in_pods_as_one_process_does(
     status = jobs.ended(operator.kubectl, namespace, "prepared", seconds=600)
     assert [attempt["outcome"] for attempt in status["attempts"]] == ["done"], status
 
-    here = {name: job["spec"][name] for name in ("dataset", "config")}
-    backend = {"type": "local", "cache_dir": bucket.uri("of-the-laptop")}
-    (laptop.folder / "here.yaml").write_text(json.dumps({**here, "backend": backend}))
-    laptop.trainwright("preprocess", "here.yaml")
+    laptop.preprocess(job, bucket.uri("of-the-laptop"))
     assert bucket.encoded("cache") == bucket.encoded("of-the-laptop") != {}

@@ -5,7 +5,6 @@ The node reports GPUs that it does not have, so the job is deleted when its seco
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,10 +48,7 @@ def test_dask_fills_the_cache_in_pods_as_one_process_does(
         assert second["status"]["preprocessed"]["child"] == attempt["child"]
         kubectl("delete", f"-n={namespace}", "tj", "prepared")
 
-    here = {name: job["spec"][name] for name in ("dataset", "config")}
-    backend = {"type": "local", "cache_dir": bucket.uri("of-the-laptop")}
-    (laptop.folder / "here.yaml").write_text(json.dumps({**here, "backend": backend}))
-    laptop.trainwright("preprocess", "here.yaml")
+    laptop.preprocess(job, bucket.uri("of-the-laptop"))
     assert bucket.encoded("cache") == bucket.encoded("of-the-laptop") != {}
 
 

@@ -57,6 +57,16 @@ def on_ray(name: str, bucket: Bucket) -> dict[str, Any]:
     return job
 
 
+def preferred(weight: int, labels: Mapping[str, str], **where: Any) -> Mapping[str, Any]:
+    """A rule for the scheduler: near the pods with these labels, or away from them, where there is room."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}, **where}
+    return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": weight, "podAffinityTerm": term}]}
+
+
+NEAR_KUBERAY = preferred(50, {"app.kubernetes.io/component": "kuberay-operator"}, namespaceSelector={})
+"""On the first node of our own cluster."""
+
+
 def apply(kubectl: Kubectl, namespace: str, *objects: Mapping[str, Any]) -> None:
     for made in objects:
         kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(made))

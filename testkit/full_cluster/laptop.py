@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from testkit.cluster.images.ours import ROOT
 
@@ -24,6 +25,13 @@ class Laptop:
     def make(cls, folder: Path, s3: Mapping[str, str]) -> Self:
         shutil.copytree(ROOT / "examples" / "small", folder / "examples" / "small")
         return cls(folder, s3)
+
+    def preprocess(self, job: Mapping[str, Any], cache_dir: str) -> None:
+        """Fill the cache with the data of a job of the cluster, in one process."""
+        here = {name: job["spec"][name] for name in ("dataset", "config")}
+        backend = {"type": "local", "cache_dir": cache_dir}
+        (self.folder / "here.yaml").write_text(json.dumps({**here, "backend": backend}))
+        self.trainwright("preprocess", "here.yaml")
 
     def trainwright(self, *words: str) -> str:
         """Return the output."""

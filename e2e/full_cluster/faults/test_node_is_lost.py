@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from testkit.cluster.node import full_cluster as cluster
 from testkit.cluster.node.cluster_folder import SECOND, ClusterFolder
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
+from testkit.full_cluster.jobs import NEAR_KUBERAY, preferred
 from testkit.full_cluster.training import HEAD, STEPS, WORKER, Done, Training
 from testkit.full_cluster.volume import Volume
 
-
-def wish(weight: int, labels: Mapping[str, str], **where: Any) -> Mapping[str, Any]:
-    """A scheduling rule that would keep the pods of a lost node pending."""
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}, **where}
-    return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": weight, "podAffinityTerm": term}]}
-
-
-# The head goes where KubeRay is, which is the first node, and its workers to the other.
-APART = {
-    "podAffinity": wish(50, {"app.kubernetes.io/component": "kuberay-operator"}, namespaceSelector={}),
-    "podAntiAffinity": wish(100, {"ray.io/node-type": "head"}),
-}
+# The head goes where KubeRay is, which is the first node, and its workers to the other. A required rule would keep the
+# pods of a lost node pending.
+APART = {"podAffinity": NEAR_KUBERAY, "podAntiAffinity": preferred(100, {"ray.io/node-type": "head"})}
 
 
 def test_the_next_attempt_goes_on_from_the_checkpoint(

@@ -94,7 +94,7 @@ class Subject:
     def _passes(self, batch: Batch) -> Iterator[Batch]:
         """Parts of the rows. With ragged columns, they are in the order of their lengths."""
         if batch.ragged:
-            yield from map(batch.take, passes(batch.lengths(), self.pass_rows))
+            yield from map(batch.take, passes(batch.total_lengths(), self.pass_rows))
             return
         for start in range(0, len(batch.rows), self.pass_rows):
             yield batch.part(slice(start, start + self.pass_rows))

@@ -167,12 +167,9 @@ class Batch:
         own.copy_(own[torch.from_numpy(order).to(own.device)])
         return replace(self, floats=tensor) if columns.kind == "floats" else replace(self, ints=tensor)
 
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """int64 [rows]: the values of each row in all ragged columns."""
-        found = np.zeros(len(self.rows), np.int64)
-        for column in self.ragged:
-            found += np.diff(column.bounds)
-        return found
+    def total_lengths(self) -> npt.NDArray[np.int64]:
+        """int64 [rows]: the number of values of each row in all ragged columns."""
+        return sum((np.diff(column.bounds) for column in self.ragged), np.zeros(len(self.rows), np.int64))
 
     def take(self, positions: npt.NDArray[np.int64]) -> Batch:
         """A copy of the rows at `positions`, in that order."""

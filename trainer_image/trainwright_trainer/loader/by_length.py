@@ -27,7 +27,7 @@ def by_length(read: Read, size: int, rows: int, first: int, last: int) -> Iterat
     together = size * max(1, min(GROUP_BATCHES, _GROUP_ROWS // size))
     at = first * size // together * together
     for group in read(together, at, min(-(-last * size // together) * together, rows)):
-        chosen = group.take(longest_first(group.lengths()))
+        chosen = group.take(longest_first(group.total_lengths()))
         stop = min(last * size - at, len(group.rows))
         for start in range(max(first * size - at, 0), stop, size):
             yield chosen.part(slice(start, min(start + size, stop)))

@@ -45,6 +45,10 @@ class EncodedRows:
         """int64 [n]: the number of values of each row of a ragged column."""
         return lengths_of(self.ragged[column])
 
+    def total_lengths(self) -> Rows:
+        """int64 [n]: the number of values of each row in all ragged columns."""
+        return sum(map(lengths_of, self.ragged), np.zeros(len(self), np.int64))
+
     def part(self, start: int, stop: int) -> Batch:
         """The rows [start, stop), counted from the first one. The dense columns are views."""
         rows = slice(start, stop)

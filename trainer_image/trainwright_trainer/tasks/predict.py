@@ -142,9 +142,10 @@ def _predicted(saved: SavedModel, rows: Materialised, top_k: int | None = None) 
         for batch in batches:
             numbers.append(batch.rows)
             tables.append(prediction_table(saved.config, saved.statistics, saved.model.predict(batch), top_k))
-    order = np.argsort(np.concatenate(numbers))
     table = pa.concat_tables(tables)
-    return table.take(pa.array(order)) if rows.held.ragged else table
+    if not rows.held.ragged:
+        return table
+    return table.take(pa.array(np.argsort(np.concatenate(numbers))))
 
 
 def _kept(config: ModelConfig, block: EncodedBlock) -> Mapping[str, pa.Array]:

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import torch
 
 from trainwright_api.config import ModelConfig
@@ -134,10 +133,7 @@ def passes_of(saved: SavedModel, rows: Materialised) -> Iterator[Batch]:
     if not held.ragged:
         yield from rows.sequential(most)
         return
-    lengths = np.zeros(len(held), np.int64)
-    for column in range(len(held.ragged)):
-        lengths += held.lengths(column)
-    for places in passes(lengths, most):
+    for places in passes(held.total_lengths(), most):
         yield held.take(places).on(saved.device)
 
 
