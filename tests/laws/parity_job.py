@@ -40,7 +40,7 @@ from trainwright_trainer.loader.windowed import Windowed
 from trainwright_trainer.loop import trainer as loop
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.protocols import Checkpoints
-from trainwright_trainer.loop.step_agreement import StepAgreement
+from trainwright_trainer.loop.step_agreement import StepAgreement, StepLoss
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
@@ -140,9 +140,9 @@ def _recording(losses: list[float]) -> type[StepAgreement]:
     """An agreement that records the loss of every step."""
 
     class Recording(StepAgreement):
-        def total(self) -> torch.Tensor:
+        def total(self) -> StepLoss:
             whole = super().total()
-            losses.append(float(whole[0]))
+            losses.append(float(whole))
             return whole
 
     return Recording

@@ -18,7 +18,7 @@ def exchanged() -> dict[str, object]:
     ranks = ProcessGroup()
     rank = ranks.rank
     agreement = StepAgreement(ranks, lambda: (rank == 1, False))
-    agreement.start(torch.tensor([float(rank + 1), 1.0]))
+    agreement.start(torch.tensor(float(rank + 1)), [torch.tensor([1.0])])
     total = agreement.total()
     finish = ranks.start_sum(torch.tensor(float(rank)))
     part = torch.tensor(float(rank + 1), requires_grad=True)
@@ -26,7 +26,7 @@ def exchanged() -> dict[str, object]:
     (whole * whole).backward()
     return {
         "rank": (ranks.rank, ranks.world),
-        "total": total.tolist(),
+        "total": (total, agreement.others().tolist()),
         "agreed": agreement.agreed(),
         "whole": (float(whole), float(part.grad)),
         "later": float(finish()),
@@ -43,7 +43,7 @@ def test_what_ranks_exchange():
     first, *others = on_ranks(3, exchanged)
     for rank, one in enumerate([first, *others]):
         assert one["rank"] == (rank, 3)
-        assert one["total"] == [6.0, 3.0]
+        assert one["total"] == (6.0, [3.0])
         assert one["agreed"] == (True, False)
         assert one["whole"] == (6.0, 12.0), "the gradient is of the whole, by the own part"
         assert one["later"] == 3.0

@@ -22,8 +22,9 @@ def test_it_agrees_with_itself():
 def test_what_it_has_is_all_there_is():
     ranks, loss = OneRank(), torch.tensor([2.0])
     agreement = StepAgreement(ranks, tuple)
-    agreement.start(loss)
-    assert agreement.total() is sum_with_own_gradient(ranks, loss) is loss
+    agreement.start(loss[0], [torch.tensor([3.0, 4.0])])
+    assert (agreement.total(), agreement.others().tolist()) == (2.0, [3.0, 4.0])
+    assert sum_with_own_gradient(ranks, loss) is loss
     assert ranks.gather({"a": loss}) == [{"a": loss}]
     assert ranks.share("word") == "word"
     assert ranks.sum(loss) == ranks.start_sum(loss)() == loss

@@ -7,6 +7,7 @@ import math
 import torch
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.loop.step_agreement import StepLoss
 
 
 class NanGuard:
@@ -16,12 +17,13 @@ class NanGuard:
         # The first bad step, kept on the device: reading it would wait for all queued work.
         self._first = None if device.type == "cpu" else torch.full((), math.inf, dtype=torch.float64, device=device)
 
-    def watch(self, loss: torch.Tensor, step: int, epoch: int) -> None:
+    def watch(self, loss: StepLoss, step: int, epoch: int) -> None:
         """Check one loss. `step` counts from 1, `epoch` from 0. On a CPU, raises `Mistakes` if it is not finite."""
-        if self._first is None:
-            if not math.isfinite(float(loss)):
+        if isinstance(loss, float):
+            if not math.isfinite(loss):
                 raise not_finite(step, epoch)
             return
+        assert self._first is not None
         seen = torch.where(torch.isfinite(loss), math.inf, float(step)).to(torch.float64)
         self._first = torch.minimum(self._first, seen)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -11,6 +11,8 @@ from trainwright_trainer.distributed.ranks import Ranks
 Flags = tuple[bool, ...]
 Sums = Callable[[], torch.Tensor]
 StartSum = Callable[[torch.Tensor], Sums]
+StepLoss = float | torch.Tensor
+"""The loss of a step: a number on a CPU. On a GPU a tensor [], because its value would have to be waited for."""
 
 
 class StepAgreement:
@@ -21,33 +23,43 @@ class StepAgreement:
         """`ask` returns this rank's flags. It is called once a step. `start_sum`: that of the engine."""
         self._ranks, self._ask, self._start_sum = ranks, ask, start_sum or ranks.start_sum
         self._agreed: Flags = ()
+        self._flags: Flags = ()  # those in the sum of the numbers
         self._sums: Sums | None = None
         self._votes: Sums | None = None
 
-    def start(self, own: torch.Tensor) -> None:
-        """Start the sum of this rank's numbers, [n]. Called once a step, before the last backward pass.
+    def start(self, loss: torch.Tensor, others: Sequence[torch.Tensor] = ()) -> None:
+        """Start the sum of this rank's loss, [], and of other numbers, vectors. Called once a step, before the last
+        backward pass.
 
         On a CPU, one sum has numbers and votes. On a GPU, an all-reduce on the CPU sums the votes, so that no rank
         waits for the queue of the GPU.
         """
         if self._ranks.world == 1:
+            own = _side_by_side(loss.reshape(1), others)
             self._sums = lambda: own
-        elif own.is_cpu:
-            votes = torch.tensor([float(flag) for flag in self._ask()], dtype=torch.float64)
-            self._sums = self._start_sum(torch.cat([own.double(), votes]))
+        elif loss.is_cpu:
+            # A vector made of Python's numbers is one operation of torch. Each takes 10 µs when the caches are cold.
+            self._flags = self._ask()
+            own = torch.tensor([float(loss), *map(float, self._flags)], dtype=torch.float64)
+            self._sums = self._start_sum(_side_by_side(own, others))
         else:
             self._votes = self._ranks.start_sum(torch.tensor([float(flag) for flag in self._ask()]))
-            self._sums = self._start_sum(own.clone())
-        self._number, self._dtype = len(own), own.dtype
+            self._sums = self._start_sum(torch.cat([loss.reshape(1), *others]))
 
-    def total(self) -> torch.Tensor:
-        """The sums over all ranks, [n]. Called once a step, after the backward pass."""
+    def total(self) -> StepLoss:
+        """The loss of all ranks. Called once a step, after the backward pass and before the update."""
         assert self._sums is not None
-        found = self._sums()
-        if self._ranks.world == 1 or not found.is_cpu:
-            return found
-        self._agreed = tuple(vote > 0 for vote in found[self._number :].tolist())
-        return found[: self._number].to(self._dtype)
+        self._found = self._sums()
+        if not self._found.is_cpu:
+            self._found = self._found.clone()
+            return self._found[0]
+        loss, *votes = self._found.tolist()
+        self._agreed = tuple(vote > 0 for vote in votes[: len(self._flags)])
+        return float(loss)
+
+    def others(self) -> torch.Tensor:
+        """The sums of the other numbers, [n]. Called after `total` and before the update."""
+        return self._found[1 + len(self._flags) :]
 
     def agreed(self) -> Flags:
         """The flags after a step, the same on every rank: a flag is True if any rank's flag was True."""
@@ -56,3 +68,7 @@ class StepAgreement:
         if self._votes is not None:
             self._agreed, self._votes = tuple(flag > 0 for flag in self._votes().tolist()), None
         return self._agreed
+
+
+def _side_by_side(own: torch.Tensor, others: Sequence[torch.Tensor]) -> torch.Tensor:
+    return torch.cat([own, *others]) if others else own

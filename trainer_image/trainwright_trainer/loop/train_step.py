@@ -14,7 +14,7 @@ from trainwright_trainer.layers.ghost_norm import GhostNorms
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loop.protocols import Metrics
-from trainwright_trainer.loop.step_agreement import StepAgreement
+from trainwright_trainer.loop.step_agreement import StepAgreement, StepLoss
 from trainwright_trainer.models.trainable import Tensors
 from trainwright_trainer.strategies.interface import Engine
 
@@ -44,25 +44,24 @@ class TrainStep:
         self._ghost_norms = GhostNorms(cast(nn.Module, engine.model))
         self._sums_losses_first = has_root_loss and engine.ranks.world > 1
 
-    def __call__(self, batch: Batch, rows: int, rate: float) -> torch.Tensor:
-        """`batch` is this process's slice of a global batch of `rows` rows. The returned loss is detached, maybe NaN.
+    def __call__(self, batch: Batch, rows: int, rate: float) -> StepLoss:
+        """`batch` is this process's slice of a global batch of `rows` rows. The returned loss may be NaN.
 
         On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
         self._ghost_norms.begin(self._cut.unit(rows))
         self._compute_gradients(batch, rows, self._cut.passes(rows))
-        total = self._agreement.total()
-        loss = total[0]
-        if loss.is_cpu and not math.isfinite(float(loss)):
+        loss = self._agreement.total()
+        if isinstance(loss, float) and not math.isfinite(loss):
             self._engine.discard()
             return loss
         if self._ghost_norms:
-            self._ghost_norms.learn(total[1:])
+            self._ghost_norms.learn(self._agreement.others())
         self._engine.update(rate)
         return loss
 
     def _compute_gradients(self, batch: Batch, rows: int, passes: list[slice]) -> None:
-        done: list[torch.Tensor] = []
+        total = torch.zeros(())
         counts = self._counts(batch)
         for at, where in enumerate(passes):
             first, last = at == 0, at == len(passes) - 1
@@ -70,10 +69,9 @@ class TrainStep:
             logits = self._engine.forward(part, last=last)
             losses = self._model.losses(logits, part)
             loss = self._loss(losses, rows, counts, first=first)
-            done.append(loss.detach())
+            total = loss.detach() if first else total + loss.detach()
             if last:
-                own = torch.stack(done).sum(0, keepdim=True)
-                self._agreement.start(torch.cat([own, *self._ghost_norms.sums()]))
+                self._agreement.start(total, self._ghost_norms.sums())
             self._engine.accumulate(loss)
             if self._metrics is not None:
                 self._metrics.update(logits, losses, part)

@@ -33,11 +33,13 @@ def clip(gradients: list[torch.Tensor], section: GradientClipping | None, norms:
 
 def _clip_global_norm(gradients: list[torch.Tensor], limit: float, norms: Norms) -> None:
     total = torch.linalg.vector_norm(norms(gradients))
-    factor = torch.clamp(limit / (total + _TINY), max=1.0)
-    # On a CPU reading the factor costs nothing, and in most steps it is 1.
-    if factor.is_cpu and float(factor) == 1.0:
+    if not total.is_cpu:
+        torch._foreach_mul_(gradients, torch.clamp(limit / (total + _TINY), max=1.0))
         return
-    torch._foreach_mul_(gradients, factor)
+    # On a CPU reading the norm costs nothing, and in most steps it is within the limit. A NaN is not.
+    factor = limit / (float(total) + _TINY)
+    if not factor >= 1:
+        torch._foreach_mul_(gradients, factor)
 
 
 def _clip_each_norm(gradients: list[torch.Tensor], limit: float, norms: Norms) -> None:

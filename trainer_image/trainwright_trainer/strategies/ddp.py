@@ -26,6 +26,8 @@ class Ddp(TorchEngine):
     def _wrapped(self, model: Forward) -> Forward:
         share_batch_norm(cast(nn.Module, self.model), self.ranks)
         self._numbers = _Numbers(cast(nn.Module, model), next(iter(self._trained().values())))
+        self._numbers.carrier.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
+        self._world = torch.tensor(float(self.ranks.world), device=self.ranks.device)
         # Convolutions of one pixel: torch copies such a gradient, and nothing else happens.
         warnings.filterwarnings("ignore", message="Grad strides do not match bucket view strides")
         with raising_peer_lost():
@@ -46,25 +48,26 @@ class Ddp(TorchEngine):
         self.model.train()
 
     def forward(self, batch: Batch, *, last: bool) -> Tensors:
-        self._around.require_backward_grad_sync = last
+        if self._around.require_backward_grad_sync != last:  # to set an attribute of a module takes 10 µs
+            self._around.require_backward_grad_sync = last
         return super().forward(batch, last=last)
 
     def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
         """A few numbers travel with the gradients, because a collective of their own takes as long as a small step."""
-        return self._numbers.summed(own) if len(own) <= MOST_NUMBERS else super().start_sum(own)
+        return self._numbers.summed(own, self.ranks.world) if own.numel() <= MOST_NUMBERS else super().start_sum(own)
 
     def discard(self) -> None:
         super().discard()
         self._numbers.clear()
 
     def _backward(self, loss: torch.Tensor) -> None:
-        """DDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is the sum."""
-        whole = loss * self.ranks.world
+        """DDP takes the mean of the gradients over ranks. They begin with `world`, so the mean is the sum."""
+        roots, gradients = [loss], [self._world.to(loss.dtype)]
         if self._last_pass:
-            whole = whole + self._numbers.as_loss() * self.ranks.world
-            whole.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
+            roots.append(self._numbers.carrier)
+            gradients.append(self._numbers.own)
         with raising_peer_lost():
-            whole.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(roots, gradients)
 
     def _watch_end_of_backward(self, _: torch.Tensor) -> None:
         """Queue the watch's callback. It runs at the end of the backward pass, before DDP waits for other ranks."""
@@ -81,25 +84,23 @@ class _Numbers(nn.Module):
         super().__init__()
         self.model = model
         self.carrier = nn.Parameter(torch.zeros(MOST_NUMBERS, dtype=like.dtype, device=like.device))
-        self._own = torch.zeros_like(self.carrier)
+        self.own = torch.zeros_like(self.carrier)
+        """The gradient of the carrier at the start of the backward pass."""
 
     def forward(self, batch: Batch) -> Tensors:
         found: Tensors = self.model(batch)
         return found
 
-    def summed(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+    def summed(self, own: torch.Tensor, world: int) -> Callable[[], torch.Tensor]:
         """The numbers of the next last pass, [n]. The returned function gives their sums after it."""
-        self._own[: len(own)] = own
+        number = own.numel()
+        torch.mul(own, world, out=self.own[:number])
 
         def sums() -> torch.Tensor:
             assert self.carrier.grad is not None
-            return self.carrier.grad[: len(own)].to(own.dtype, copy=True)
+            return self.carrier.grad[:number]
 
         return sums
-
-    def as_loss(self) -> torch.Tensor:
-        """Zero, with the numbers as the gradient of the carrier."""
-        return torch.dot(self.carrier, self._own)
 
     def clear(self) -> None:
         self.carrier.grad = None
