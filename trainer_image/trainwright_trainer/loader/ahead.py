@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+import torch
+
 T = TypeVar("T")
 _AHEAD = 2
 _END = object()
@@ -18,7 +20,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     An exception of the iterator is raised in its place. A consumer that stops early waits for one item at most.
     """
     source = iter(items)
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as pool:
+    with ThreadPoolExecutor(1, thread_name_prefix="ahead", initializer=leave_a_core) as pool:
         waiting: deque[Future[T | object]] = deque(pool.submit(next, source, _END) for _ in range(_AHEAD))
         try:
             while (item := waiting.popleft().result()) is not _END:
@@ -27,3 +29,8 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         finally:
             for one in waiting:
                 one.cancel()
+
+
+def leave_a_core() -> None:
+    """Let the calling thread compute with one thread of torch fewer than the steps, which would wait for a core."""
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))

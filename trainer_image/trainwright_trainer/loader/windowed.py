@@ -18,6 +18,7 @@ import torch
 
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.features.tokens import lengths_of
+from trainwright_trainer.loader.ahead import leave_a_core
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, joined
 from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.by_length import by_length
@@ -118,15 +119,20 @@ class Windowed:
 
 
 def read_ahead(reads: Sequence[Callable[[], Batch]]) -> Iterator[Batch]:
-    """The results of `reads`, in their order. While one is used, a thread reads the next one, and no further one."""
-    with ThreadPoolExecutor(1, thread_name_prefix="windows") as pool:
-        ahead = pool.submit(reads[0]) if reads else None
-        for following in [*reads[1:], None]:
-            if ahead is not None:
-                found = ahead.result()
-                ahead = None if following is None else pool.submit(following)
-                yield found
-                del found
+    """The results of `reads`, in their order. While one is used, a thread reads the next one, and no further one.
+
+    The caller reads the first one, because no step computes meanwhile that could need its cores.
+    """
+    if not reads:
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="windows", initializer=leave_a_core) as pool:
+        found = reads[0]()
+        for following in reads[1:]:
+            ahead = pool.submit(following)
+            yield found
+            del found
+            found = ahead.result()
+        yield found
 
 
 def _ascending(rows: Positions, _: int) -> Positions:
