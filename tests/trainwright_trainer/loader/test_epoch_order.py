@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainwright_trainer.data.order import Purpose, key
-from trainwright_trainer.loader.epoch_order import EpochOrder, epoch_order
+from trainwright_trainer.loader.epoch_order import EpochOrder, epoch_order, stable_argsort
 
 VECTORS = json.loads(Path(__file__).parents[1].joinpath("data/vectors.json").read_text(encoding="utf-8"))
 
@@ -61,6 +61,17 @@ def test_each_copy_of_a_row_has_its_own_place(seed, epoch, repeated):
     once = np.unique(rows)
     firsts = [int(row) for row, at in zip(rows[positions], positions, strict=True) if at == np.searchsorted(rows, row)]
     assert firsts == epoch_order(seed, epoch, once).tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.sampled_from([0, 1, 59])), max_size=200))
+def test_values_with_equal_first_bits_are_sorted_as_whole_values(parts):
+    values = np.array([(high << 62) | (low << shift) for high, low, shift in parts], dtype=np.uint64)
+    assert stable_argsort(values).tolist() == np.argsort(values, kind="stable").tolist()
+
+
+def test_many_values_are_sorted():
+    values = np.random.default_rng(0).integers(0, 2**24, 100_000, dtype=np.uint64) << np.uint64(40)
+    assert np.array_equal(stable_argsort(values), np.argsort(values, kind="stable"))
 
 
 def test_copies_of_a_row_lie_apart():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,9 @@ from trainwright_trainer.loader.epoch_order import inverse
 Rows = npt.NDArray[np.int64]
 Empty = Callable[[tuple[int, int], torch.dtype], torch.Tensor]
 # Rows that are copied at a time, so that they stay in a core's cache. GROUP_ROWS is a multiple of them.
-_FILL_ROWS = 65_536
+_FILL_ROWS = 16_384
+# Rows whose images are read at a time. Row groups on their bounds are read twice.
+_IMAGE_ROWS = 65_536
 _NONE = {"ragged": pa.array([], pa.large_list(pa.int32())), "images": pa.array([], pa.large_binary())}
 """An empty column of each kind whose values differ in size."""
 
@@ -89,18 +92,12 @@ def encoded_rows(
     large = [name for name, place in layout.columns.items() if place.kind == "images"]
     small = [name for name in layout.columns if name not in large]
     for first in range(0, prepared.rows, GROUP_ROWS):
-        edges = np.searchsorted(rows, range(first, first + GROUP_ROWS + 1, _FILL_ROWS))
-        if edges[0] == edges[-1]:
-            continue
-        columns = {name: prepared.part(name, first, first + GROUP_ROWS) for name in small}
+        blocks = _blocks(rows, first, _FILL_ROWS)
+        columns = {name: _Column(prepared.part(name, first, first + GROUP_ROWS)) for name in small if blocks}
         # Block by block, so that the rows being written stay in the CPU cache while column after column is copied.
-        for block, (low, high) in enumerate(pairwise(edges)):
-            if low == high:
-                continue
-            where = slice(low, high) if places is None else places[low:high]
-            start = block * _FILL_ROWS
-            blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
-            filling.add(blocks, rows[low:high] - first - start, where)
+        for low, high in blocks:
+            filling.add(columns, rows[low:high] - first, slice(low, high) if places is None else places[low:high])
+        for low, high in _blocks(rows, first, _IMAGE_ROWS) if large else ():
             for name in large:  # no more of them is read than is needed, and no more is in memory
                 parts = prepared.parts(name, int(rows[low]), int(rows[high - 1]) + 1)
                 filling.add_varying(name, parts, rows[low:high] - rows[low])
@@ -113,6 +110,28 @@ def encoded_rows(
     )
 
 
+class _Column:
+    """Some rows of a column: Arrow's chunks, and views of the values of a dense one."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        self.chunks = column.chunks
+        self._edges = np.cumsum([0, *map(len, self.chunks)])
+
+    @cached_property
+    def _parts(self) -> list[npt.NDArray[np.generic]]:
+        return [_values(chunk) for chunk in self.chunks]
+
+    def take(self, rows: slice | Rows) -> npt.NDArray[np.generic]:
+        """[rows, width]: the rows `rows`, ascending, of a dense column."""
+        if len(self._parts) == 1:
+            return self._parts[0][rows]
+        if isinstance(rows, slice):
+            rows = np.arange(rows.start, rows.stop)
+        bounds = pairwise(np.searchsorted(rows, self._edges))
+        found = zip(self._parts, self._edges[:-1], bounds, strict=True)
+        return np.concatenate([part[rows[low:high] - first] for part, first, (low, high) in found])
+
+
 class _Filling:
     """Fills the dense columns of `targets`, and collects the ragged ones and those of images."""
 
@@ -121,15 +140,18 @@ class _Filling:
         self._buffers: dict[str, torch.Tensor] = {}
         self._varying = {name: [_NONE[place.kind]] for name, place in layout.columns.items() if place.kind in _NONE}
 
-    def add(self, blocks: Mapping[str, pa.ChunkedArray], rows: Rows, where: slice | Rows) -> None:
-        """Take the rows `rows` (ascending, counted from the start of the block); `where`: their places."""
+    def add(self, columns: Mapping[str, _Column], rows: Rows, where: slice | Rows) -> None:
+        """Take the rows `rows` (ascending, counted from the start of the columns); `where`: their places."""
         dense = {kind: self._room(kind, where, len(rows)) for kind in self._targets}
-        for name, block in blocks.items():
+        arrays = {kind: room.numpy() for kind, room in dense.items()}
+        # Neighbouring rows are a slice, which is not copied before it is written to its place.
+        taken = slice(rows[0], rows[-1] + 1) if np.all(np.diff(rows) == 1) else rows
+        for name, column in columns.items():
             place = self._layout.columns[name]
             if place.kind == "ragged":
-                self.add_varying(name, block.chunks, rows)
+                self.add_varying(name, column.chunks, rows)
             else:
-                dense[place.kind].numpy()[:, place.start : place.stop] = _taken(block, rows)
+                arrays[place.kind][:, place.start : place.stop] = column.take(taken)
         if not isinstance(where, slice):
             for kind, target in self._targets.items():
                 target.index_copy_(0, torch.from_numpy(where), dense[kind])
@@ -164,18 +186,10 @@ class _Filling:
         return tuple(column.take(order) for column in columns)
 
 
-def _taken(block: pa.ChunkedArray, rows: Rows) -> npt.NDArray[np.generic]:
-    """[rows, width]: the rows `rows` of `block` (ascending, counted from its start)."""
-    if block.num_chunks == 1 and len(rows) == len(block) and np.all(np.diff(rows) == 1):
-        return _values(block.chunk(0))  # all rows, without a copy
-    edges = np.cumsum([0, *(len(chunk) for chunk in block.chunks)])
-    parts = [
-        _values(chunk)[rows[low:high] - first]
-        for chunk, first, (low, high) in zip(
-            block.chunks, edges[:-1], pairwise(np.searchsorted(rows, edges)), strict=True
-        )
-    ]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _blocks(rows: Rows, first: int, size: int) -> list[tuple[int, int]]:
+    """The bounds in `rows` of those in each block of `size` rows of the group that begins with row `first`."""
+    edges = np.searchsorted(rows, range(first, first + GROUP_ROWS + 1, size)).tolist()
+    return [(low, high) for low, high in pairwise(edges) if low < high]
 
 
 def _values(array: pa.Array) -> npt.NDArray[np.generic]:

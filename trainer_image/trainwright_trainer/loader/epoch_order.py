@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from trainwright_trainer.data.order import Purpose, hashes, key
 
@@ -39,7 +38,7 @@ class EpochOrder:
     def windows(self, epoch: int, count: int) -> npt.NDArray[np.int64]:
         """int64 [count]: the numbers of the windows, in the order of the epoch."""
         windows = np.arange(count)
-        return _sorted(hashes(key(self.seed, Purpose.WINDOW, epoch), windows)) if self.shuffles else windows
+        return stable_argsort(hashes(key(self.seed, Purpose.WINDOW, epoch), windows)) if self.shuffles else windows
 
     def within(self, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """int64 [n]: positions in `rows`, ascending source row numbers of one window, in the order of the epoch.
@@ -48,13 +47,12 @@ class EpochOrder:
         """
         if not self.shuffles:
             return np.arange(len(rows))
+        if np.all(rows[1:] > rows[:-1]):
+            return stable_argsort(hashes(key(self.seed, Purpose.EPOCH, epoch), rows))
         copies = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        most = int(copies.max(initial=0))
-        if not most:
-            return _sorted(hashes(key(self.seed, Purpose.EPOCH, epoch), rows))
-        later = [key(self.seed, Purpose.EPOCH, epoch, copy) for copy in range(1, most + 1)]
+        later = [key(self.seed, Purpose.EPOCH, epoch, copy) for copy in range(1, int(copies.max()) + 1)]
         keys = np.array([key(self.seed, Purpose.EPOCH, epoch), *later], dtype=np.uint64)
-        return _sorted(hashes(keys[copies], rows))
+        return stable_argsort(hashes(keys[copies], rows))
 
 
 def epoch_order(
@@ -71,11 +69,21 @@ def inverse(permutation: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return positions
 
 
-def _sorted(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+def stable_argsort(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """int64 [n]: the positions of the values in ascending order; equal values in the order of their positions.
 
-    torch sorts whole numbers in half the time of numpy, but has no unsigned ones: the first bit maps them in order.
+    numpy sorts numbers in a quarter of the time that it needs to sort positions by them. So the position replaces the
+    last bits of each value. Values that are equal without these bits are sorted once more, as whole values.
     """
-    signed = (values ^ np.uint64(1 << 63)).view(np.int64)
-    positions: npt.NDArray[np.int64] = torch.sort(torch.from_numpy(signed), stable=True).indices.numpy()
+    bits = np.uint64(max(len(values) - 1, 0).bit_length())
+    last = (np.uint64(1) << bits) - np.uint64(1)
+    keys = (values & ~last) | np.arange(len(values), dtype=np.uint64)
+    keys.sort()
+    positions: npt.NDArray[np.int64] = (keys & last).view(np.int64)
+    keys >>= bits
+    equal = np.flatnonzero(keys[1:] == keys[:-1])
+    if len(equal):
+        places = np.union1d(equal, equal + 1)
+        unsure = positions[places]
+        positions[places] = unsure[np.lexsort((unsure, values[unsure], keys[places]))]
     return positions
