@@ -86,10 +86,11 @@ class NewData:
         kept: Sequence[str] = (),
         splits: Parts | None = None,
         decoder: Decoder = "torchvision",
+        most_rows: int = rows.BLOCK_ROWS,
     ) -> None:
         """`targets`: encode the output features too. `splits`: the parts of all rows, of which the test part is asked
-        for; None: all rows. `decoder`: of images. Raises `Mistakes` for columns that the data lack, and
-        `EnvironmentFailure`."""
+        for; None: all rows. `decoder`: of images. `most_rows`: the most rows of a block. Raises `Mistakes` for columns
+        that the data lack, and `EnvironmentFailure`."""
         self.name = data.name
         self._data, self._splits = data, splits
         self._features = with_files(features_of(config, targets=targets, decoder=decoder), data.home, data.access)
@@ -99,7 +100,7 @@ class NewData:
         )
         wanted = [*wanted_columns(self._features, None), *((KEEP, column) for column in kept)]
         coded = sorted(set(coded_columns(self._features, None)) - set(kept))
-        self._block_rows = block_rows(self._features) or rows.BLOCK_ROWS
+        self._block_rows = min(most_rows, block_rows(self._features) or rows.BLOCK_ROWS)
         self._source = data.source(wanted, coded, self._block_rows)
         clean, work = Clean(tuple(self._features)), Pass(self._works, WholePart(TEST))
         self._encode = partial(_encoded, clean, work, tuple(kept))

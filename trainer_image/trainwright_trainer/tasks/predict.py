@@ -11,12 +11,14 @@ import pyarrow as pa
 import torch
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.config.features import OutputFeature
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console, notice_lines
 from trainwright_trainer.callbacks.formats import count, counted
 from trainwright_trainer.data.content import explained
 from trainwright_trainer.data.new_data import KEEP, EncodedBlock, NewData
 from trainwright_trainer.data.table_schema import joined
+from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.features.numerals import numbers_of
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.options import prediction_file
@@ -37,6 +39,8 @@ from trainwright_trainer.tasks.saved_model import (
     valid_rows,
 )
 
+_NUMBERS_OF_A_BLOCK = 1 << 24
+"""The most predicted numbers of a block: 128 MiB in float64, of which a few copies exist at a time."""
 ALL = ("all",)
 """The value of `--keep` for all columns."""
 
@@ -51,7 +55,8 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     images = images_of(job, saved)
     files = images or files_of(job)
     keep = job.options.keep if images is None else ALL
-    data = saved.rows_of(files, targets=False, kept=kept_columns(saved.config, files.columns(), keep))
+    kept = kept_columns(saved.config, files.columns(), keep)
+    data = saved.rows_of(files, targets=False, kept=kept, most_rows=rows_of_a_block(saved, job.options.top_k))
     path = prediction_file(job.options.output, job.output)
     tables, empty, confirm = [], 0, data.watch()
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write, explained(confirm):
@@ -70,7 +75,8 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
 def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`."""
     saved = load_model(model, job.keys.artifacts, BlocksHere.of(job).device)
-    data, _ = evaluation_data(saved, job, kept_columns(saved.config, files_of(job).columns(), ()))
+    kept = kept_columns(saved.config, files_of(job).columns(), ())
+    data, _ = evaluation_data(saved, job, kept, rows_of_a_block(saved))
     path, rows = job.output / "test_predictions.parquet", 0
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
         for block in data.blocks():
@@ -82,6 +88,19 @@ def predict_test_rows(job: Job, model: Place, console: Console) -> None:
         console.log("no test row to predict: the split has none")
         return
     console.log(f"{counted(rows, 'test row')} predicted: {path}")
+
+
+def rows_of_a_block(saved: SavedModel, top_k: int | None = None) -> int:
+    """The most rows that are predicted at a time: fewer where a category has many classes, each of them a column."""
+    return max(1, _NUMBERS_OF_A_BLOCK // sum(_numbers_of(one, saved, top_k) for one in saved.config.output_features))
+
+
+def _numbers_of(feature: OutputFeature, saved: SavedModel, top_k: int | None) -> int:
+    """The predicted numbers of a row."""
+    if feature.type not in ("category", "vector"):
+        return 1
+    width = width_of(feature, saved.statistics[feature.name])
+    return width if top_k is None or feature.type == "vector" else min(width, top_k)
 
 
 def kept_columns(config: ModelConfig, columns: Sequence[str], keep: Sequence[str]) -> list[str]:

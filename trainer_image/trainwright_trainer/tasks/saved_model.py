@@ -19,6 +19,7 @@ from trainwright_trainer.data.files import find
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loader.batch import Batch, Layout
@@ -56,9 +57,11 @@ class SavedModel:
     about: Mapping[str, Any]
     device: torch.device
 
-    def rows_of(self, data: DataFiles | DataTable, *, targets: bool, kept: Sequence[str] = ()) -> NewData:
-        """All rows of new data. Raises `Mistakes` for columns that the data lack."""
-        return NewData(data, self.config, self.statistics, targets=targets, kept=kept)
+    def rows_of(
+        self, data: DataFiles | DataTable, *, targets: bool, kept: Sequence[str] = (), most_rows: int = BLOCK_ROWS
+    ) -> NewData:
+        """All rows of new data, in blocks of at most `most_rows`. Raises `Mistakes` for columns that the data lack."""
+        return NewData(data, self.config, self.statistics, targets=targets, kept=kept, most_rows=most_rows)
 
 
 def load_model(location: Place, access: S3Credentials | None = None, device: str = "cpu") -> SavedModel:
@@ -81,11 +84,13 @@ def files_of(job: Job) -> DataFiles:
     return DataFiles(find(job.dataset, job.keys.datasets, job.spec.dataset_options), job.keys.datasets)
 
 
-def evaluation_data(saved: SavedModel, job: Job, kept: Sequence[str] = ()) -> tuple[NewData, str]:
+def evaluation_data(
+    saved: SavedModel, job: Job, kept: Sequence[str] = (), most_rows: int = BLOCK_ROWS
+) -> tuple[NewData, str]:
     """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
     data = files_of(job)
     if content_now(data.files) != saved.about["content"]:
-        return saved.rows_of(data, targets=True, kept=kept), "given"
+        return saved.rows_of(data, targets=True, kept=kept, most_rows=most_rows), "given"
     prepared = prepare(
         saved.config,
         job.dataset,
@@ -96,7 +101,8 @@ def evaluation_data(saved: SavedModel, job: Job, kept: Sequence[str] = ()) -> tu
         max_cache_bytes=job.spec.cache.max_bytes,
     )
     prepared.finish()
-    found = NewData(data, saved.config, saved.statistics, targets=True, kept=kept, splits=prepared.splits)
+    splits = prepared.splits
+    found = NewData(data, saved.config, saved.statistics, targets=True, kept=kept, splits=splits, most_rows=most_rows)
     return found, "test"
 
 

@@ -1,0 +1,45 @@
+"""The blocks of predict. Its other behaviour is tested with evaluate's, in `test_evaluate.py`."""
+
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+import pytest
+
+from trainwright_trainer.tasks import predict
+from trainwright_trainer.tasks.predict import rows_of_a_block
+from trainwright_trainer.tasks.saved_model import load_model
+
+NUMBERS = 120
+
+
+@pytest.fixture
+def of_kinds(workplace, monkeypatch):
+    """A workplace with a model of a category."""
+    monkeypatch.setattr(predict, "_NUMBERS_OF_A_BLOCK", NUMBERS)
+    output = {"name": "kind", "type": "category"}
+    inputs = [{"name": "size", "type": "number"}]
+    workplace.job(lambda job: job["config"].update(input_features=inputs, output_features=[output]))
+    workplace.done("train", "job.yaml", "--output", "out")
+    return workplace
+
+
+def test_a_block_has_fewer_rows_where_each_of_many_classes_is_a_column(of_kinds):
+    saved = load_model(of_kinds.folder / "out")
+    classes = len(saved.statistics["kind"]["vocabulary"])
+    assert classes > 2
+    assert rows_of_a_block(saved) == NUMBERS // classes
+    assert rows_of_a_block(saved, top_k=2) == NUMBERS // 2
+    assert rows_of_a_block(saved, top_k=99) == NUMBERS // classes
+
+
+def test_smaller_blocks_change_no_prediction(of_kinds, monkeypatch):
+    words = ("predict", "job.yaml", "--model", "out", "--output", "p.parquet")
+    of_kinds.done(*words)
+    parts = pq.ParquetFile(of_kinds.folder / "p.parquet")
+    monkeypatch.setattr(predict, "_NUMBERS_OF_A_BLOCK", 1 << 24)
+    of_kinds.done(*words)
+    whole = pq.ParquetFile(of_kinds.folder / "p.parquet")
+    assert parts.num_row_groups > whole.num_row_groups == 1
+    found, expected = parts.read(), whole.read()
+    assert found["kind_predictions"].equals(expected["kind_predictions"])
+    assert found["kind_probability"].to_numpy() == pytest.approx(expected["kind_probability"].to_numpy(), rel=1e-5)
