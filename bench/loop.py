@@ -52,7 +52,7 @@ from trainwright_trainer.strategies import engine_for
 
 INPUTS, RATE, CLIP = 16, 0.001, 0.5
 BATCHES = (1024, 8192)
-WIDTH, LAYERS, RANKS, ROUNDS, STEPS, WARM_UP = 256, 2, 2, 11, 120, 20
+WIDTH, LAYERS, RANKS, ROUNDS, STEPS, WARM_UP = 256, 2, 2, 31, 120, 20
 LARGE_WIDTH, LARGE_LAYERS, LARGE_BATCH = 4096, 7, 64
 SECONDS_BETWEEN_CHECKPOINTS, SECONDS = 30.0, 95.0
 NUMBER = {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}

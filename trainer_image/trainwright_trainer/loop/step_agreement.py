@@ -51,7 +51,6 @@ class StepAgreement:
         assert self._sums is not None
         self._found = self._sums()
         if not self._found.is_cpu:
-            self._found = self._found.clone()
             return self._found[0]
         loss, *votes = self._found.tolist()
         self._agreed = tuple(vote > 0 for vote in votes[: len(self._flags)])

@@ -61,7 +61,7 @@ class TrainStep:
         return loss
 
     def _compute_gradients(self, batch: Batch, rows: int, passes: list[slice]) -> None:
-        total = torch.zeros(())
+        done: list[torch.Tensor] = []
         counts = self._counts(batch)
         for at, where in enumerate(passes):
             first, last = at == 0, at == len(passes) - 1
@@ -69,9 +69,10 @@ class TrainStep:
             logits = self._engine.forward(part, last=last)
             losses = self._model.losses(logits, part)
             loss = self._loss(losses, rows, counts, first=first)
-            total = loss.detach() if first else total + loss.detach()
+            done.append(loss.detach())
             if last:
-                self._agreement.start(total, self._ghost_norms.sums())
+                whole = done[0] if len(done) == 1 else torch.stack(done).sum()
+                self._agreement.start(whole, self._ghost_norms.sums())
             self._engine.accumulate(loss)
             if self._metrics is not None:
                 self._metrics.update(logits, losses, part)

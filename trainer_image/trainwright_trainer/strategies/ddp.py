@@ -98,7 +98,8 @@ class _Numbers(nn.Module):
 
         def sums() -> torch.Tensor:
             assert self.carrier.grad is not None
-            return self.carrier.grad[:number]
+            found = self.carrier.grad[:number]
+            return found if found.is_cpu else found.clone()  # those of a GPU are read after the update
 
         return sums
 

@@ -57,7 +57,8 @@ class Engine(Protocol):
     def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
         """Start the sum of [n] numbers over all ranks, before the last backward pass of a step.
 
-        The returned function gives the sums, which are valid until `update` or `discard`. It is called after that pass.
+        The returned function gives the sums. It is called after that pass, and before `update` or `discard`, until
+        which sums on a CPU are valid.
         """
         ...
 
