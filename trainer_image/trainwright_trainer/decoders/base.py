@@ -28,13 +28,14 @@ class Decoder(nn.Module, ABC):
     def __init__(self, config: Any, input_size: int, path: str, start: AffineOutput | None) -> None:
         super().__init__()
         self.stack = FullyConnected(input_size, stack_of(config, path))
+        self.has_layers = len(self.stack.layers) > 0
         self.hidden_size = self.stack.output_size
         self.start = start
         self.register_buffer("temperature", None)
 
     def hidden(self, combined: Any) -> Any:
         """The last hidden state, [rows, hidden_size]. It is also an input of the outputs that depend on this one."""
-        return self.stack(combined)
+        return self.stack(combined) if self.has_layers else combined
 
     def started(self, values: torch.Tensor) -> torch.Tensor:
         """The values of the last layer after the fixed affine step `start`, if there is one."""

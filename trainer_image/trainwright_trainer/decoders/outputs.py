@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
@@ -27,10 +27,14 @@ Logits = dict[str, torch.Tensor | Steps]
 
 @dataclass(frozen=True)
 class _Planned:
-    """An output, its decoder, and the end of its logits: one column becomes none, or a softmax follows."""
+    """An output, its decoder, and the end of its logits: one column becomes none, or a softmax follows.
+
+    `steps`: the decoder's, if it is one of sequences.
+    """
 
     name: str
     decoder: Decoder
+    steps: Callable[[Any, Ragged | None], Steps] | None
     is_single: bool
     ends_in_softmax: bool
 
@@ -64,7 +68,8 @@ class Outputs(nn.ModuleDict):
             hidden[name] = (decoder.hidden_size, length if decoder.takes_sequences else None)
             self[module_key(name)] = decoder
             single = feature.type in ("number", "binary")
-            self._plan.append(_Planned(name, decoder, single, _ends_in_softmax(feature)))
+            steps = decoder.steps if isinstance(decoder, SequenceDecoder) else None
+            self._plan.append(_Planned(name, decoder, steps, single, _ends_in_softmax(feature)))
 
     def spread_of(self, name: str) -> float | None:
         """The standard deviation in the start of an output; None if the output has no start, or one without scale."""
@@ -88,9 +93,9 @@ class Outputs(nn.ModuleDict):
         logits: Logits = {}
         for one in self._plan:
             states[one.name] = one.decoder.hidden(one.decoder.source(combined, states))
-            if isinstance(one.decoder, SequenceDecoder):
+            if one.steps is not None:
                 own = None if targets is None else targets[one.name]
-                logits[one.name] = one.decoder.steps(states[one.name], own)
+                logits[one.name] = one.steps(states[one.name], own)
                 continue
             values = one.decoder.calibrated(one.decoder(states[one.name]))
             softmax = torch.softmax(values, 1) if one.ends_in_softmax else values

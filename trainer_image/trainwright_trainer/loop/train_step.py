@@ -41,6 +41,7 @@ class TrainStep:
         self._agreement = agreement
         self._metrics = metrics
         self._cut = cut
+        self._rows = 0
         self._ghost_norms = GhostNorms(cast(nn.Module, engine.model))
         self._sums_losses_first = has_root_loss and engine.ranks.world > 1
 
@@ -49,8 +50,10 @@ class TrainStep:
 
         On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
-        self._ghost_norms.begin(self._cut.unit(rows))
-        self._compute_gradients(batch, rows, self._cut.passes(rows))
+        if rows != self._rows:  # that of the last batch of an epoch, and of the first one after it
+            self._rows, self._unit, self._passes = rows, self._cut.unit(rows), self._cut.passes(rows)
+        self._ghost_norms.begin(self._unit)
+        self._compute_gradients(batch, rows, self._passes)
         loss = self._agreement.total()
         if isinstance(loss, float) and not math.isfinite(loss):
             self._engine.discard()
