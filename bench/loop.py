@@ -167,13 +167,13 @@ def measure_ddp(size: int) -> str:
     Each is the first one in turn: the second one of a round is about 2 % slower, even if both are the same.
     """
     rows, made = data(size * STEPS), config(WIDTH, LAYERS, size, STEPS)
-    both = [lambda: train_by_hand(rows, ProcessGroup().rank, size), lambda: train(made, rows, ProcessGroup())]
-    rounds = []
-    for number in range(ROUNDS):
-        turn = [number % 2, 1 - number % 2]
-        seconds = {one: both[one]() for one in turn}
-        rounds.append(f"{seconds[0]} {seconds[1]}")
-    return "\n".join(rounds)
+    loops = {
+        "hand": lambda: train_by_hand(rows, ProcessGroup().rank, size),
+        "ours": lambda: train(made, rows, ProcessGroup()),
+    }
+    turns = [sorted(loops, reverse=number % 2 == 1) for number in range(ROUNDS)]
+    rounds = [{name: loops[name]() for name in turn} for turn in turns]
+    return "\n".join(f"{seconds['hand']} {seconds['ours']}" for seconds in rounds)
 
 
 def ddp() -> dict[str, Result]:

@@ -1,4 +1,4 @@
-"""Ray's dashboard shows each worker of a run, with its metrics, where the job asks for it."""
+"""Ray's dashboard shows each worker of a run, where the job asks for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ token = os.environ.get("RAY_AUTH_TOKEN", "")
 page = web.Request("http://127.0.0.1:8265/api/train/v2/runs/v1", headers={"Authorization": f"Bearer {token}"})
 try:
     print(web.urlopen(page, timeout=10).read().decode())
-except OSError:  # it has not started yet
+except OSError:  # neither the page nor a run has begun
     print('{"train_runs": []}')
 """
 

@@ -20,8 +20,8 @@ def engine_of_this_rank() -> Ddp:
     return Ddp(Weighted(), section, 0.1, ProcessGroup())
 
 
-def summed(count: int) -> tuple[list[list[float]], int]:
-    """The sums of two steps of two passes each, and the collectives that were started for them."""
+def summed(count: int) -> tuple[list[list[float]], str, int]:
+    """The sums of two steps of two passes each, their dtype, and the collectives that were started for them."""
     engine = engine_of_this_rank()
     rank, found = engine.ranks.rank, []
     with patch.object(ProcessGroup, "start_sum", autospec=True, side_effect=ProcessGroup.start_sum) as started:
@@ -30,15 +30,16 @@ def summed(count: int) -> tuple[list[list[float]], int]:
             logits = engine.forward(torch.ones(2), last=True)["y"]
             sums = engine.start_sum(torch.full((count,), step + rank, dtype=torch.float64))
             engine.accumulate(logits.sum())
-            found.append(sums().tolist())
+            total = sums()
+            found.append(total.tolist())
             engine.update(0.1)
-    return found, started.call_count
+    return found, str(total.dtype), started.call_count
 
 
 @pytest.mark.parametrize(("count", "collectives"), [(1, 0), (MOST_NUMBERS, 0), (MOST_NUMBERS + 1, 2)])
 def test_few_numbers_need_no_collective(count: int, collectives: int) -> None:
     expected = [[1.0 + 2.0 + 3.0] * count, [2.0 + 3.0 + 4.0] * count]
-    assert on_ranks(3, summed, count) == [(expected, collectives)] * 3
+    assert on_ranks(3, summed, count) == [(expected, "torch.float64", collectives)] * 3
 
 
 def trained() -> tuple[list[float], list[str]]:

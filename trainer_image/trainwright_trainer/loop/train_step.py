@@ -50,7 +50,7 @@ class TrainStep:
 
         On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
-        if rows != self._rows:  # that of the last batch of an epoch, and of the first one after it
+        if rows != self._rows:  # the last batch of an epoch may be smaller
             self._rows, self._unit, self._passes = rows, self._cut.unit(rows), self._cut.passes(rows)
         self._ghost_norms.begin(self._unit)
         self._compute_gradients(batch, rows, self._passes)

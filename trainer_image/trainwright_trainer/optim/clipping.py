@@ -36,10 +36,11 @@ def _clip_global_norm(gradients: list[torch.Tensor], limit: float, norms: Norms)
     if not total.is_cpu:
         torch._foreach_mul_(gradients, torch.clamp(limit / (total + _TINY), max=1.0))
         return
-    # On a CPU reading the norm costs nothing, and in most steps it is within the limit. A NaN is not.
-    factor = limit / (float(total) + _TINY)
+    # On a CPU reading the norm costs nothing, and in most steps it is within the limit. A NaN is not. numpy keeps the
+    # dtype of the norm, and torch divides by multiplying with the reciprocal: the same factor, to the bit.
+    factor = 1 / (total.numpy()[()] + _TINY) * limit
     if not factor >= 1:
-        torch._foreach_mul_(gradients, factor)
+        torch._foreach_mul_(gradients, float(factor))
 
 
 def _clip_each_norm(gradients: list[torch.Tensor], limit: float, norms: Norms) -> None:

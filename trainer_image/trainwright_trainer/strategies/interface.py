@@ -57,8 +57,7 @@ class Engine(Protocol):
     def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
         """Start the sum of [n] numbers over all ranks, before the last backward pass of a step.
 
-        The returned function gives the sums. It is called after that pass, and before `update` or `discard`, until
-        which sums on a CPU are valid.
+        The returned function gives the sums. It is called after that pass, and before `update` or `discard`.
         """
         ...
 

@@ -16,6 +16,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console, notice_lines
 from trainwright_trainer.callbacks.formats import count, counted
 from trainwright_trainer.data.content import explained
+from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.new_data import KEEP, EncodedBlock, NewData
 from trainwright_trainer.data.table_schema import joined
 from trainwright_trainer.decoders.width import width_of
@@ -55,8 +56,7 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     images = images_of(job, saved)
     files = images or files_of(job)
     keep = job.options.keep if images is None else ALL
-    kept = kept_columns(saved.config, files.columns(), keep)
-    data = saved.rows_of(files, targets=False, kept=kept, most_rows=rows_of_a_block(saved, job.options.top_k))
+    data = rows_to_predict(saved, files, keep, job.options.top_k)
     path = prediction_file(job.options.output, job.output)
     tables, empty, confirm = [], 0, data.watch()
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write, explained(confirm):
@@ -88,6 +88,12 @@ def predict_test_rows(job: Job, model: Place, console: Console) -> None:
         console.log("no test row to predict: the split has none")
         return
     console.log(f"{counted(rows, 'test row')} predicted: {path}")
+
+
+def rows_to_predict(saved: SavedModel, data: DataFiles | DataTable, keep: Sequence[str], top_k: int | None) -> NewData:
+    """All rows of new data, with the columns to keep. Raises `Mistakes` for columns that the data lack."""
+    kept = kept_columns(saved.config, data.columns(), keep)
+    return saved.rows_of(data, targets=False, kept=kept, most_rows=rows_of_a_block(saved, top_k))
 
 
 def rows_of_a_block(saved: SavedModel, top_k: int | None = None) -> int:

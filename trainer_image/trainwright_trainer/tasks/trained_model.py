@@ -53,13 +53,12 @@ class TrainedModel:
         not know. Raises `Mistakes` for data that do not fit.
         """
         from trainwright_trainer.data.table_schema import joined
-        from trainwright_trainer.tasks.predict import kept_columns, predictions, refuse_top_k
+        from trainwright_trainer.tasks.predict import predictions, refuse_top_k, rows_to_predict
         from trainwright_trainer.tasks.saved_model import computing
 
         refuse_top_k(self.config, top_k)
         given = given_data(data, self.saved.about.get("na_values", ()))
-        kept = kept_columns(self.config, given.columns(), keep)
-        rows = self.saved.rows_of(given, targets=False, kept=kept)
+        rows = rows_to_predict(self.saved, given, keep, top_k)
         with computing(self.saved):
             found = joined([table for table, _ in predictions(self.saved, rows, top_k)])
         _warn(rows)
