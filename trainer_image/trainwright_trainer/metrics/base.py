@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from trainwright_trainer.metrics.stored_rows import Rows, StoredRows
+
 Array = npt.NDArray[Any]
 Sums = dict[str, Array]
 Kept = list[tuple[torch.Tensor, torch.Tensor]]
@@ -23,6 +25,7 @@ Kept = list[tuple[torch.Tensor, torch.Tensor]]
 
 # The number of stored logits that triggers folding: 1 MiB in float32. A checkpoint contains the stored rows.
 FOLDED_TOGETHER = 1 << 18
+_WAITING = ("waiting.logits", "waiting.targets", "waiting.losses")
 
 
 class OutputMetrics(ABC):
@@ -39,16 +42,17 @@ class OutputMetrics(ABC):
     def reset(self) -> None:
         self._sums: Sums = {}
         self._kept: Kept = []
-        self._waiting: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
-        self._values = 0
+        self._waiting = StoredRows()
 
     def update(self, logits: torch.Tensor, targets: torch.Tensor, losses: torch.Tensor) -> None:
         """Add the rows of a batch: logits and targets in the shapes that the loss takes, and one loss a row."""
-        # The targets are a view of the batch; a copy lets the batch be freed.
-        self._waiting.append((logits.detach(), targets.clone(), losses.detach()))
-        self._values += logits.numel()
-        if self._values >= FOLDED_TOGETHER:
-            self._fold()
+        rows = logits, targets, losses
+        if logits.numel() >= FOLDED_TOGETHER and not self._waiting.rows:
+            self._fold_rows(rows)
+        elif len(losses):
+            self._waiting.append(rows, FOLDED_TOGETHER)
+            if self._waiting.values >= FOLDED_TOGETHER:
+                self._fold()
 
     def compute(self) -> dict[str, float]:
         """The metrics by name, without those that are undefined for these rows. The state does not change."""
@@ -80,8 +84,9 @@ class OutputMetrics(ABC):
     def folded(self) -> Self:
         """A copy of this state with all rows folded."""
         state = copy(self)
-        state._sums, state._kept, state._waiting = dict(self._sums), list(self._kept), list(self._waiting)
-        state._fold()
+        state._sums, state._kept, state._waiting = dict(self._sums), list(self._kept), StoredRows()
+        if self._waiting.rows:
+            state._fold_rows(self._waiting.all())
         return state
 
     def merge(self, other: Self) -> None:
@@ -117,10 +122,8 @@ class OutputMetrics(ABC):
             found["kept.logits"], found["kept.targets"] = (
                 torch.cat([part[i] for part in self._kept]).cpu() for i in (0, 1)
             )
-        if self._waiting:
-            names = ("waiting.logits", "waiting.targets", "waiting.losses")
-            for i, name in enumerate(names):
-                found[name] = torch.cat([part[i] for part in self._waiting]).cpu()
+        if self._waiting.rows:
+            found |= dict(zip(_WAITING, _on_cpu(self._waiting.all()), strict=True))
         return found
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
@@ -130,8 +133,8 @@ class OutputMetrics(ABC):
         if "kept.logits" in tensors:
             self._kept = [(tensors["kept.logits"], tensors["kept.targets"])]
         if "waiting.logits" in tensors:
-            self._waiting = [(tensors["waiting.logits"], tensors["waiting.targets"], tensors["waiting.losses"])]
-            self._values = tensors["waiting.logits"].numel()
+            logits, targets, losses = (tensors[name] for name in _WAITING)
+            self._waiting.append((logits, targets, losses), FOLDED_TOGETHER)
 
     def add(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Add the rows of another process, given as its `tensors()`."""
@@ -140,12 +143,14 @@ class OutputMetrics(ABC):
         self.merge(other)
 
     def _fold(self) -> None:
-        if not self._waiting:
-            return
-        logits, targets, losses = (torch.cat([part[i] for part in self._waiting]).cpu() for i in range(3))
+        if self._waiting.rows:
+            self._fold_rows(self._waiting.all())
+            self._waiting.clear()
+
+    def _fold_rows(self, rows: Rows) -> None:
+        logits, targets, losses = _on_cpu(rows)
         if logits.dtype not in (torch.float32, torch.float64):
             logits = logits.float()
-        self._waiting, self._values = [], 0
         sums: Sums = {"rows": np.asarray(len(losses)), "loss": np.asarray(losses.double().sum().item())}
         if self.keeps:
             self._kept.append((logits, self.compact(targets)))
@@ -163,3 +168,9 @@ class OutputMetrics(ABC):
     def _add(self, sums: Sums) -> None:
         """Add sums. A state without rows has none, and changes nothing."""
         self._sums = self._sums | {name: self._sums.get(name, 0) + value for name, value in sums.items()}
+
+
+def _on_cpu(rows: Rows) -> Rows:
+    """Copies on the CPU."""
+    logits, targets, losses = (one.detach().to("cpu", copy=True) for one in rows)
+    return logits, targets, losses

@@ -29,8 +29,11 @@ def targets_of(feature: OutputFeature, statistics: Mapping[str, Any], columns: C
     if feature.type in SEQUENCES:
         end = len(statistics["vocabulary"]) if feature.decoder.type == "generator" else None
         return lambda batch: _tokens(batch.ragged[columns.start], end)
-    taken = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
-    return lambda batch: (batch.floats if columns.kind == "floats" else batch.ints)[:, taken]
+    if feature.type == "vector":
+        return lambda batch: batch.floats[:, columns.start : columns.stop]
+    if columns.kind == "floats":
+        return lambda batch: batch.floats.select(1, columns.start)
+    return lambda batch: batch.ints.select(1, columns.start)
 
 
 def tokens_in(feature: OutputFeature, columns: ColumnRange, batch: Batch) -> int:

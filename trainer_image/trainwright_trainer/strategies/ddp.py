@@ -25,16 +25,15 @@ class Ddp(TorchEngine):
 
     def _wrapped(self, model: Forward) -> Forward:
         share_batch_norm(cast(nn.Module, self.model), self.ranks)
-        self._numbers = _Numbers(cast(nn.Module, model), next(iter(self._trained().values())))
-        self._numbers.carrier.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
+        both = _WithCarrier(cast(nn.Module, model), next(iter(self._trained().values())))
+        self._carrier, self._carried = both.carrier, torch.zeros_like(both.carrier, requires_grad=False)
+        self._carrier.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
         self._world = torch.tensor(float(self.ranks.world), device=self.ranks.device)
         # Convolutions of one pixel: torch copies such a gradient, and nothing else happens.
         warnings.filterwarnings("ignore", message="Grad strides do not match bucket view strides")
         with raising_peer_lost():
             # The only buffers are those of batch norm, and all ranks compute the same values for them.
-            self._around = DistributedDataParallel(
-                self._numbers, forward_sync_buffers=False, gradient_as_bucket_view=True
-            )
+            self._around = DistributedDataParallel(both, forward_sync_buffers=False, gradient_as_bucket_view=True)
         return cast(Forward, self._around)
 
     def warm_up(self, batch: Batch) -> None:
@@ -54,18 +53,28 @@ class Ddp(TorchEngine):
 
     def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
         """A few numbers travel with the gradients, because a collective of their own takes as long as a small step."""
-        return self._numbers.summed(own, self.ranks.world) if own.numel() <= MOST_NUMBERS else super().start_sum(own)
+        count = own.numel()
+        if count > MOST_NUMBERS:
+            return super().start_sum(own)
+        torch.mul(own, self.ranks.world, out=self._carried[:count])
+
+        def sums() -> torch.Tensor:
+            found = self._carrier.grad
+            assert found is not None
+            return found[:count].to(own.dtype, copy=True)
+
+        return sums
 
     def discard(self) -> None:
         super().discard()
-        self._numbers.clear()
+        self._carrier.grad = None
 
     def _backward(self, loss: torch.Tensor) -> None:
         """DDP takes the mean of the gradients over ranks. They begin with `world`, so the mean is the sum."""
         roots, gradients = [loss], [self._world.to(loss.dtype)]
         if self._last_pass:
-            roots.append(self._numbers.carrier)
-            gradients.append(self._numbers.own)
+            roots.append(self._carrier)
+            gradients.append(self._carried)
         with raising_peer_lost():
             torch.autograd.backward(roots, gradients)
 
@@ -74,8 +83,8 @@ class Ddp(TorchEngine):
         torch.autograd.Variable._execution_engine.queue_callback(self.ranks.watch.computed)
 
 
-class _Numbers(nn.Module):
-    """A model with a parameter of its own beside it, whose gradient is the numbers that the ranks add up.
+class _WithCarrier(nn.Module):
+    """A model with a parameter beside it, whose gradient is the numbers that the ranks add up.
 
     The optimizer and the checkpoints do not know the parameter.
     """
@@ -84,23 +93,7 @@ class _Numbers(nn.Module):
         super().__init__()
         self.model = model
         self.carrier = nn.Parameter(torch.zeros(MOST_NUMBERS, dtype=like.dtype, device=like.device))
-        self.own = torch.zeros_like(self.carrier)
-        """The gradient of the carrier at the start of the backward pass."""
 
     def forward(self, batch: Batch) -> Tensors:
         found: Tensors = self.model(batch)
         return found
-
-    def summed(self, own: torch.Tensor, world: int) -> Callable[[], torch.Tensor]:
-        """The numbers of the next last pass, [n]. The returned function gives their sums after it."""
-        number = own.numel()
-        torch.mul(own, world, out=self.own[:number])
-
-        def sums() -> torch.Tensor:
-            assert self.carrier.grad is not None
-            return self.carrier.grad[:number].to(own.dtype, copy=True)
-
-        return sums
-
-    def clear(self) -> None:
-        self.carrier.grad = None
