@@ -6,7 +6,7 @@ import threading
 import weakref
 from dataclasses import replace
 from itertools import pairwise
-from threading import Event
+from threading import Barrier, Event
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.column_entries import StoredColumn
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, TRAIN, Columns, Prepared
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.loader import windowed
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
 from trainwright_trainer.loader.cut import Cut
@@ -202,8 +204,8 @@ def stored(tmp_path):
 def test_a_window_reads_its_row_groups_and_no_column_as_a_whole(stored, monkeypatch):
     loader = windows(stored, GROUP)
     asked = []
-    real = type(stored.columns).part
-    monkeypatch.setattr(Columns, "part", lambda *arguments: asked.append(arguments[2:]) or real(*arguments))
+    real = StoredColumn.part
+    monkeypatch.setattr(StoredColumn, "part", lambda *arguments: asked.append(arguments[1:]) or real(*arguments))
     served = []
     for batch in loader.epoch(0, 0, Cut(50_000)):
         assert_cells_are_those_of_the_rows(batch)
@@ -219,3 +221,25 @@ def test_rows_cross_the_groups_of_a_file(stored):
     for start, stop in pairwise([0, 5, GROUP, GROUP + 1, 3 * GROUP - 1, 3 * GROUP + 1000]):
         assert np.array_equal(column.part(start, stop).to_numpy(), np.arange(start, stop))
     assert column.part(3 * GROUP, 9 * GROUP).length() == 1000
+
+
+def test_the_columns_of_a_file_are_read_by_all_cores(stored, monkeypatch):
+    together, real = Barrier(3, timeout=30), StoredColumn.part
+    monkeypatch.setattr(StoredColumn, "part", lambda *arguments: together.wait() >= 0 and real(*arguments))
+    found = stored.parts_of(list(LAYOUT.columns), 5, GROUP + 5, 3)
+    assert list(found) == list(LAYOUT.columns)
+    assert np.array_equal(found["c"].to_numpy(), np.arange(5, GROUP + 5))
+
+
+def test_a_store_is_asked_for_several_columns_at_once(stored, monkeypatch):
+    together, real = Barrier(3, timeout=30), StoredColumn.part
+    monkeypatch.setattr(StoredColumn, "part", lambda *arguments: together.wait() >= 0 and real(*arguments))
+    monkeypatch.setattr(FolderStorage, "is_remote", True)
+    assert list(stored.parts_of(list(LAYOUT.columns), 0, 5, 1)) == list(LAYOUT.columns)
+
+
+def test_a_damaged_column_among_others_is_named(stored, tmp_path):
+    path = tmp_path / "features" / "c.parquet"
+    path.write_bytes(path.read_bytes().replace(np.arange(7, 15, dtype=np.int32).tobytes(), bytes(32)))
+    with pytest.raises(EnvironmentFailure, match="is damaged"):
+        stored.parts_of(list(LAYOUT.columns), 0, 5, 3)

@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from trainwright_trainer.storage.base import Chunk, Storage
+from trainwright_trainer.storage.base import READERS, Chunk, Storage
 from trainwright_trainer.storage.registry import storage_at
 
 
@@ -184,3 +184,8 @@ def test_another_process_can_be_given_a_storage(storage: Storage) -> None:
     storage.write("a", [b"one"])
     again = pickle.loads(pickle.dumps(storage))
     assert (again.location, again.read("a")) == (storage.location, b"one")
+
+
+def test_a_store_is_asked_for_more_objects_at_once_than_there_are_cores(storage: Storage) -> None:
+    assert storage.readers(2) == (READERS if storage.is_remote else 2)
+    assert storage.readers(64) == 64

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,12 +111,15 @@ def look_up(
     """All that the cache holds for this content and config."""
     found = CacheLookup(cache, content, split_key(content, config.preprocessing, seed), adopt)
     found.parts = _parts(found, config.preprocessing, seed)
-    for feature in features:
-        statistics = cache.read_json("statistics", statistics_key(found.split_key, feature))
+    readers = cache.storage.readers(pa.cpu_count())
+    keys = [statistics_key(found.split_key, feature) for feature in features]
+    for feature, statistics in zip(
+        features, in_threads(partial(cache.read_json, "statistics"), keys, readers), strict=True
+    ):
         if statistics is not None:
             found.statistics[feature.name] = adopt(feature, statistics)
     known = [feature for feature in features if feature.name in found.statistics]
-    deque(in_threads(lambda feature: found.recall(feature, found.statistics[feature.name]), known, pa.cpu_count()), 0)
+    deque(in_threads(lambda feature: found.recall(feature, found.statistics[feature.name]), known, readers), 0)
     return found
 
 

@@ -14,6 +14,10 @@ from trainwright_trainer.data.datafile import reason_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.base import Storage
 
+_DAMAGED = "it is damaged; delete it and start again"
+_WRONG_CHECKSUM = "could not verify page integrity"
+"""Arrow raises an OSError with this text."""
+
 
 class StoredColumn:
     """A column that stays in its file, for data that do not fit in memory. `values` reads it as a whole, once."""
@@ -26,6 +30,10 @@ class StoredColumn:
         """Raises `EnvironmentFailure` if the file is damaged or cannot be read."""
         with self._opened() as file:
             return columnfile.read(file).values
+
+    def readers(self, cores: int) -> int:
+        """The columns that are read side by side."""
+        return self._storage.readers(cores)
 
     def blocks(self) -> Iterator[pa.Array]:
         """The values, row group by row group. Raises the errors of `values`."""
@@ -54,9 +62,10 @@ class StoredColumn:
             with self._storage.open(self._name) as file:
                 yield file
         except ValueError as error:  # pa.ArrowInvalid is one
-            raise unreadable(place, "it is damaged; delete it and start again") from error
+            raise unreadable(place, _DAMAGED) from error
         except OSError as error:
-            raise unreadable(place, reason_of(error)) from error
+            is_damaged = _WRONG_CHECKSUM in str(error)
+            raise unreadable(place, _DAMAGED if is_damaged else reason_of(error)) from error
 
 
 class GrowingColumn:

@@ -39,6 +39,10 @@ class Column:
     def null_count(self) -> int:
         return int(self.values.null_count)
 
+    def readers(self, cores: int) -> int:  # noqa: ARG002
+        """One, because nothing is read."""
+        return 1
+
     def blocks(self) -> Iterator[pa.Array]:
         """The values, part by part."""
         yield from self.values.chunks

@@ -32,6 +32,9 @@ class AnyColumn(Protocol):
     @property
     def values(self) -> pa.ChunkedArray: ...
 
+    def readers(self, cores: int) -> int:
+        """The number of such columns to read side by side with `cores` cores."""
+
     def blocks(self) -> Iterator[pa.Array]:
         """The values, block by block."""
 
@@ -65,6 +68,11 @@ class Columns(Mapping[str, pa.ChunkedArray]):
         """The rows [start, stop) of one column. Raises the errors of a read."""
         return self._columns[name].part(start, stop)
 
+    def parts_of(self, names: Sequence[str], start: int, stop: int, cores: int) -> Mapping[str, pa.ChunkedArray]:
+        """The rows [start, stop) of several columns, read by `cores` cores."""
+        columns = {name: self._columns[name] for name in names}
+        return _side_by_side(lambda column: column.part(start, stop), columns, cores)
+
     def parts(self, name: str, start: int, stop: int) -> Iterator[pa.Array]:
         """The same block by block."""
         return self._columns[name].parts(start, stop)
@@ -82,8 +90,15 @@ class Columns(Mapping[str, pa.ChunkedArray]):
     @cached_property
     def _values(self) -> Mapping[str, pa.ChunkedArray]:
         """Raises `EnvironmentFailure` if a file is damaged or cannot be read."""
-        read = in_threads(lambda column: column.values, self._columns.values(), pa.cpu_count())
-        return dict(zip(self._columns, read, strict=True))
+        return _side_by_side(lambda column: column.values, self._columns, pa.cpu_count())
+
+
+def _side_by_side(
+    read: Callable[[AnyColumn], pa.ChunkedArray], columns: Mapping[str, AnyColumn], cores: int
+) -> Mapping[str, pa.ChunkedArray]:
+    readers = min(len(columns), max((column.readers(cores) for column in columns.values()), default=0))
+    found = in_threads(read, columns.values(), readers) if readers > 1 else map(read, columns.values())
+    return dict(zip(columns, found, strict=True))
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,10 @@ class Prepared:
     def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop) of one column."""
         return self.columns.part(name, start, stop)
+
+    def parts_of(self, names: Sequence[str], start: int, stop: int, cores: int) -> Mapping[str, pa.ChunkedArray]:
+        """The rows [start, stop) of several columns, read by `cores` cores."""
+        return self.columns.parts_of(names, start, stop, cores)
 
     def parts(self, name: str, start: int, stop: int) -> Iterator[pa.Array]:
         """The same block by block."""

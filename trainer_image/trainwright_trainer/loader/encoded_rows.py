@@ -93,7 +93,8 @@ def encoded_rows(
     small = [name for name in layout.columns if name not in large]
     for first in range(0, prepared.rows, GROUP_ROWS):
         blocks = _blocks(rows, first, _FILL_ROWS)
-        columns = {name: _Column(prepared.part(name, first, first + GROUP_ROWS)) for name in small if blocks}
+        read = prepared.parts_of(small if blocks else (), first, first + GROUP_ROWS, torch.get_num_threads())
+        columns = {name: _Column(column) for name, column in read.items()}
         # Block by block, so that the rows being written stay in the CPU cache while column after column is copied.
         for low, high in blocks:
             filling.add(columns, rows[low:high] - first, slice(low, high) if places is None else places[low:high])

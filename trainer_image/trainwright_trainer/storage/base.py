@@ -25,6 +25,8 @@ Fill = Callable[[IO[bytes]], None]
 Identity = Mapping[str, Any]
 """Plain JSON that changes whenever the content changes. It is empty for an absent object."""
 COPY_BYTES = 1 << 24
+READERS = 8
+"""Objects of a store that are read side by side. More would take memory, and gained nothing at 15 ms a request."""
 READ_BYTES = 8 << 20
 """Bytes that a sequential reader of a store fetches at once."""
 
@@ -65,6 +67,10 @@ class Storage(ABC):
     root: Place
     is_remote: bool
     """True if each read is a network request, so that few large reads are faster."""
+
+    def readers(self, cores: int) -> int:
+        """The objects to read side by side with `cores` cores: more where each read waits for a network."""
+        return max(cores, READERS) if self.is_remote else cores
 
     @property
     def location(self) -> str:
