@@ -113,9 +113,8 @@ def look_up(
     found.parts = _parts(found, config.preprocessing, seed)
     readers = cache.storage.readers(pa.cpu_count())
     keys = [statistics_key(found.split_key, feature) for feature in features]
-    for feature, statistics in zip(
-        features, in_threads(partial(cache.read_json, "statistics"), keys, readers), strict=True
-    ):
+    read = in_threads(partial(cache.read_json, "statistics"), keys, readers)
+    for feature, statistics in zip(features, read, strict=True):
         if statistics is not None:
             found.statistics[feature.name] = adopt(feature, statistics)
     known = [feature for feature in features if feature.name in found.statistics]
