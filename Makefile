@@ -103,7 +103,7 @@ bench-loop: setup horovod ## time the loop beside a hand-written one, what check
 	$(RUN) python -m bench.overlap
 	$(RUN) python -m bench.tracking
 
-bench-data: setup ## time loaders and preprocessing beside hand-written code, with 10 M rows
+bench-data: setup s3 ## time loaders and preprocessing beside hand-written code, with 10 M rows
 	$(RUN) python -m bench.data
 
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart, 2,000 pods that post

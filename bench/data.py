@@ -1,7 +1,7 @@
 """The data path: loaders beside a hand-written gather, preprocessing beside a hand-written pyarrow program, and the
 wait for data of a device whose step takes a millisecond.
 
-python -m bench.data [--only loaders|preprocessing|stall] [--rows N] [--dry]
+python -m bench.data [--only loaders|preprocessing|stall|store] [--rows N] [--dry]
 
 The device is simulated by the clock. So no copy to a device is part of any number.
 """
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from bench import pyarrow_preprocessing, tabular
 from bench.process import ROOT
 from bench.results import HERE, Book, Result, record, result
 from bench.scaling import large_data
+from bench.slow_store import DELAY_SECONDS, slow_store
 from trainwright_api.checks import load
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.data.cache import cache_at
@@ -38,6 +40,8 @@ from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.load import loaders
 from trainwright_trainer.loader.materialised import Materialised
+from trainwright_trainer.runtime.threads import computing_with
+from trainwright_trainer.storage import base
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS
 
 BOOK = Book(HERE / "data.json", "<!-- results: make bench-data writes this table -->")
@@ -48,10 +52,10 @@ STEPS_AHEAD = 2
 LAYOUT = Layout({f"x{column}": ColumnRange("floats", column, column + 1) for column in range(WIDTH)}, WIDTH, 0)
 
 
-def prepared(rows: int, folder: Path) -> tuple[Prepared, Prepared]:
-    """The same numbers in memory, and in files of a cache."""
+def prepared(rows: int, folder: Path, place: str | None = None) -> tuple[Prepared, Prepared]:
+    """The same numbers in memory, and in files of a cache in `place` (default: `folder`)."""
     draws = np.random.default_rng(0)
-    cache = cache_at(str(folder), folder, NO_KEYS)
+    cache = cache_at(place or str(folder), folder, NO_KEYS)
     held: dict[str, AnyColumn] = {}
     stored: dict[str, AnyColumn] = {}
     for name in LAYOUT.columns:
@@ -144,6 +148,28 @@ def waiting(batches: Iterator[Batch]) -> float:
     return idle / (free - start)
 
 
+def store_results(rows: int) -> dict[str, Result]:
+    """The windows of a cache in a store, beside a read of one column after the other. At most four windows."""
+    rows = min(rows, 4 * WINDOW_ROWS)
+    with slow_store() as bucket, tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
+        _, stored = prepared(rows, Path(folder), f"{bucket}/cache")
+        loader = made(stored, WINDOW_ROWS)
+
+        def seconds(readers: int) -> float:
+            with patch.object(base, "READERS", readers), computing_with(1):
+                return seconds_of(lambda: epoch(loader, BATCHES[1]))
+
+        one_by_one = partial(seconds, 1)
+        rounds = [(one_by_one(), seconds(base.READERS)) for _ in range(ROUNDS)]
+    name = f"windows of a store, {1000 * DELAY_SECONDS:.0f} ms a request"
+    windows = -(-rows // WINDOW_ROWS)
+    return {
+        f"{name}: columns one by one": result(statistics.median(one for one, _ in rounds) / windows, "s a window"),
+        f"{name}: side by side": result(statistics.median(ours for _, ours in rounds) / windows, "s a window"),
+        f"{name}: ratio": result(statistics.median(one / ours for one, ours in rounds), "× as fast"),
+    }
+
+
 def preprocessing_results(rows: int) -> dict[str, Result]:
     """Whole preprocessing into an empty cache, beside the hand-written program, in this process and in turn."""
     data = str(large_data(rows) if rows > tabular.ROWS else tabular.data_of(rows))
@@ -177,7 +203,12 @@ def _timed(work: Callable[[str], None]) -> float:
         return time.perf_counter() - start
 
 
-BENCHMARKS = {"loaders": loader_results, "stall": stall_results, "preprocessing": preprocessing_results}
+BENCHMARKS = {
+    "loaders": loader_results,
+    "stall": stall_results,
+    "store": store_results,
+    "preprocessing": preprocessing_results,
+}
 
 
 def main() -> None:
