@@ -71,7 +71,8 @@ class Columns(Mapping[str, pa.ChunkedArray]):
     def parts_of(self, names: Sequence[str], start: int, stop: int, cores: int) -> Mapping[str, pa.ChunkedArray]:
         """The rows [start, stop) of several columns, read by `cores` cores."""
         columns = {name: self._columns[name] for name in names}
-        return _side_by_side(lambda column: column.part(start, stop), columns, cores)
+        readers = max((column.readers(cores) for column in columns.values()), default=1)
+        return _side_by_side(lambda column: column.part(start, stop), columns, readers)
 
     def parts(self, name: str, start: int, stop: int) -> Iterator[pa.Array]:
         """The same block by block."""
@@ -90,14 +91,15 @@ class Columns(Mapping[str, pa.ChunkedArray]):
     @cached_property
     def _values(self) -> Mapping[str, pa.ChunkedArray]:
         """Raises `EnvironmentFailure` if a file is damaged or cannot be read."""
+        # No more than cores, because each read takes the memory of its column twice.
         return _side_by_side(lambda column: column.values, self._columns, pa.cpu_count())
 
 
 def _side_by_side(
-    read: Callable[[AnyColumn], pa.ChunkedArray], columns: Mapping[str, AnyColumn], cores: int
+    read: Callable[[AnyColumn], pa.ChunkedArray], columns: Mapping[str, AnyColumn], readers: int
 ) -> Mapping[str, pa.ChunkedArray]:
-    readers = min(len(columns), max((column.readers(cores) for column in columns.values()), default=0))
-    found = in_threads(read, columns.values(), readers) if readers > 1 else map(read, columns.values())
+    threads = min(readers, len(columns))
+    found = in_threads(read, columns.values(), threads) if threads > 1 else map(read, columns.values())
     return dict(zip(columns, found, strict=True))
 
 
