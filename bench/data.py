@@ -9,10 +9,13 @@ The device is simulated by the clock. So no copy to a device is part of any numb
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,12 +24,13 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import torch
+from testkit.cluster.object_store import ObjectStore
+from testkit.store_proxy import StoreProxy
 
 from bench import pyarrow_preprocessing, tabular
 from bench.process import ROOT
 from bench.results import HERE, Book, Result, record, result
 from bench.scaling import large_data
-from bench.slow_store import DELAY_SECONDS, slow_store
 from trainwright_api.checks import load
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.data.cache import cache_at
@@ -49,6 +53,8 @@ WIDTH, BATCHES, WINDOW_ROWS, ROUNDS = 20, (1024, 65_536), 262_144, 5
 DEVICE_SECONDS = 0.001
 STEPS_AHEAD = 2
 """The most steps that wait for the device."""
+DELAY_SECONDS = 0.015
+"""The time for which each request to the slow store is held up, as if it were far away."""
 LAYOUT = Layout({f"x{column}": ColumnRange("floats", column, column + 1) for column in range(WIDTH)}, WIDTH, 0)
 
 
@@ -159,15 +165,27 @@ def store_results(rows: int) -> dict[str, Result]:
             with patch.object(base, "READERS", readers), computing_with(1):
                 return seconds_of(lambda: epoch(loader, BATCHES[1]))
 
-        one_by_one = partial(seconds, 1)
-        rounds = [(one_by_one(), seconds(base.READERS)) for _ in range(ROUNDS)]
+        rounds = [(seconds(1), seconds(base.READERS)) for _ in range(ROUNDS)]
     name = f"windows of a store, {1000 * DELAY_SECONDS:.0f} ms a request"
-    windows = -(-rows // WINDOW_ROWS)
+    windows = math.ceil(rows / WINDOW_ROWS)
     return {
         f"{name}: columns one by one": result(statistics.median(one for one, _ in rounds) / windows, "s a window"),
         f"{name}: side by side": result(statistics.median(ours for _, ours in rounds) / windows, "s a window"),
         f"{name}: ratio": result(statistics.median(one / ours for one, ours in rounds), "× as fast"),
     }
+
+
+@contextmanager
+def slow_store() -> Iterator[str]:
+    """Inside, the environment names a server of S3 on this machine that is slow. Yields the URI of an empty bucket."""
+    with (
+        tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder,
+        ObjectStore(Path(folder) / "s3") as store,
+        StoreProxy(store.address, DELAY_SECONDS) as proxy,
+        patch.dict(os.environ, {**store.environment, "AWS_ENDPOINT_URL": proxy.url}),
+    ):
+        (store.folder / "buckets" / "bench").mkdir()
+        yield "s3://bench"
 
 
 def preprocessing_results(rows: int) -> dict[str, Result]:

@@ -1,4 +1,4 @@
-"""A proxy in front of the server of an object store. It breaks off, stalls or refuses requests."""
+"""A proxy in front of the server of an object store. It delays, breaks off, stalls or refuses requests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import socket
 import struct
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
@@ -52,10 +53,13 @@ class StoreFault:
 
 
 class StoreProxy:
-    """Listens inside its `with` block. `server` is the address of the store, `host:port`."""
+    """Listens inside its `with` block. `server` is the address of the store, `host:port`.
 
-    def __init__(self, server: str) -> None:
-        self.server = server
+    Each request is held up for `delay_seconds`.
+    """
+
+    def __init__(self, server: str, delay_seconds: float = 0.0) -> None:
+        self.server, self.delay_seconds = server, delay_seconds
         self.ended = Event()
         self._lock = Lock()
         self._faults: list[StoreFault] = []
@@ -105,6 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        time.sleep(self.server.proxy.delay_seconds)
         fault = self.server.proxy.fault_of(self.command, self.path)
         if fault is not None and fault.code is not None:
             self._refuse(fault.code, fault.content)

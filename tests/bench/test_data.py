@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from itertools import zip_longest
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from bench import pyarrow_preprocessing
-from bench.data import by_hand, epoch, made, prepared
+from bench.data import DELAY_SECONDS, by_hand, epoch, made, prepared, slow_store
 from bench.scaling import write
 
 
@@ -24,6 +26,17 @@ def test_columns_in_files_give_the_batches_of_columns_in_memory(tmp_path: Path, 
 def test_the_gather_uses_each_row_once() -> None:
     rows = torch.arange(100.0).unsqueeze(1)
     assert sorted(torch.cat(list(by_hand(rows, 7))).flatten().tolist()) == list(range(100))
+
+
+def test_the_slow_store_serves_the_columns_of_a_cache_and_each_request_is_late(tmp_path: Path) -> None:
+    before = dict(os.environ)
+    with slow_store() as bucket:
+        held, stored = prepared(1000, tmp_path, f"{bucket}/cache")
+        start = time.monotonic()
+        found = [batch.floats for batch in epoch(made(stored, 1000), 300)]
+        assert time.monotonic() - start > DELAY_SECONDS
+    assert torch.equal(torch.cat(found), torch.cat([batch.floats for batch in epoch(made(held, 1000), 300)]))
+    assert dict(os.environ) == before
 
 
 def test_the_program_by_hand_writes_each_column(tmp_path: Path) -> None:

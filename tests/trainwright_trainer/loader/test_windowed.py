@@ -223,17 +223,22 @@ def test_rows_cross_the_groups_of_a_file(stored):
     assert column.part(3 * GROUP, 9 * GROUP).length() == 1000
 
 
-def test_the_columns_of_a_file_are_read_by_all_cores(stored, monkeypatch):
+@pytest.fixture
+def read_together(monkeypatch):
+    """A read of a column waits until three are under way."""
     together, real = Barrier(3, timeout=30), StoredColumn.part
     monkeypatch.setattr(StoredColumn, "part", lambda *arguments: together.wait() >= 0 and real(*arguments))
+
+
+@pytest.mark.usefixtures("read_together")
+def test_the_columns_of_a_file_are_read_by_all_cores(stored):
     found = stored.parts_of(list(LAYOUT.columns), 5, GROUP + 5, 3)
     assert list(found) == list(LAYOUT.columns)
     assert np.array_equal(found["c"].to_numpy(), np.arange(5, GROUP + 5))
 
 
+@pytest.mark.usefixtures("read_together")
 def test_a_store_is_asked_for_several_columns_at_once(stored, monkeypatch):
-    together, real = Barrier(3, timeout=30), StoredColumn.part
-    monkeypatch.setattr(StoredColumn, "part", lambda *arguments: together.wait() >= 0 and real(*arguments))
     monkeypatch.setattr(FolderStorage, "is_remote", True)
     assert list(stored.parts_of(list(LAYOUT.columns), 0, 5, 1)) == list(LAYOUT.columns)
 

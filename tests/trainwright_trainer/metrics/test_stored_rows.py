@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 import torch
+from tests.page_faults import page_faults
 
 from trainwright_trainer.metrics.stored_rows import Rows, StoredRows
 
 _STEPS = """
-import resource, torch
+import torch
 from trainwright_trainer.metrics.stored_rows import StoredRows
 from trainwright_trainer.runtime.allocator import keep_memory_between_steps
 keep_memory_between_steps()
@@ -19,10 +19,6 @@ def step():
     for _ in range(4): hidden = hidden + 1
     new = hidden[:, :8].clone(), hidden[:, 8:16].clone(), hidden[:, 16].clone()
     {store}
-for _ in range(20): step()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(200): step()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
@@ -68,8 +64,7 @@ def test_rows_with_gradients_and_those_of_an_evaluation_follow_each_other() -> N
 
 
 def faults_of_many_steps(store: str) -> int:
-    command = [sys.executable, "-c", _STEPS.format(store=store)]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return page_faults(_STEPS.format(store=store), 20, 200)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is about glibc")

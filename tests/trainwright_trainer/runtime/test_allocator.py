@@ -1,28 +1,21 @@
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 
 import pytest
+from tests.page_faults import page_faults
 
 # Two tensors, so that the end of the heap is freed in each step.
 _STEPS = """
-import resource, torch
+import torch
 from trainwright_trainer.runtime.allocator import keep_memory_between_steps
 if {keeps}: keep_memory_between_steps()
 def step(): return torch.ones(5 << 20), torch.ones(5 << 20)
-for _ in range(3): step()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(20): step()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
 def faults_of_twenty_steps(*, keeps: bool, **variables: str) -> int:
-    command = [sys.executable, "-c", _STEPS.format(keeps=keeps)]
-    environment = {name: value for name, value in os.environ.items() if "MALLOC" not in name} | variables
-    return int(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    return page_faults(_STEPS.format(keeps=keeps), 3, 20, **variables)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is about glibc")

@@ -23,7 +23,8 @@ class StoredRows:
     @torch.no_grad()
     def append(self, rows: Rows, most_values: int) -> None:
         """`most_values`: the rows are cleared once there are so many logits. The first memory has room for them."""
-        count, end = len(rows[0]), self.rows + len(rows[0])
+        count = len(rows[0])
+        end = self.rows + count
         if self._memory is None or self._memory[0].device != rows[0].device or end > len(self._memory[0]):
             self._make_room(rows, end + count * most_values // max(1, rows[0].numel()))
         assert self._memory is not None

@@ -31,9 +31,7 @@ def targets_of(feature: OutputFeature, statistics: Mapping[str, Any], columns: C
         return lambda batch: _tokens(batch.ragged[columns.start], end)
     if feature.type == "vector":
         return lambda batch: batch.floats[:, columns.start : columns.stop]
-    if columns.kind == "floats":
-        return lambda batch: batch.floats.select(1, columns.start)
-    return lambda batch: batch.ints.select(1, columns.start)
+    return lambda batch: (batch.floats if columns.kind == "floats" else batch.ints).select(1, columns.start)
 
 
 def tokens_in(feature: OutputFeature, columns: ColumnRange, batch: Batch) -> int:

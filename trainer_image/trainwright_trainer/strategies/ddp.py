@@ -26,7 +26,8 @@ class Ddp(TorchEngine):
     def _wrapped(self, model: Forward) -> Forward:
         share_batch_norm(cast(nn.Module, self.model), self.ranks)
         both = _WithCarrier(cast(nn.Module, model), next(iter(self._trained().values())))
-        self._carrier, self._carried = both.carrier, torch.zeros_like(both.carrier, requires_grad=False)
+        self._carrier = both.carrier
+        self._carried = torch.zeros_like(both.carrier)  # the carrier's gradient at the start of the backward pass
         self._carrier.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
         self._world = torch.tensor(float(self.ranks.world), device=self.ranks.device)
         # Convolutions of one pixel: torch copies such a gradient, and nothing else happens.
