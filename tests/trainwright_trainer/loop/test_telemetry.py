@@ -8,7 +8,7 @@ import torch
 
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loop.telemetry import OnGpu, Telemetry
+from trainwright_trainer.loop.telemetry import OnCpu, OnGpu, Telemetry
 from trainwright_trainer.strategies.single import Single
 
 
@@ -69,6 +69,26 @@ def test_a_round_begins_anew_and_one_step_is_enough():
     assert [(one.own_seconds, one.loader_seconds) for one in found] == [(1.0, 1.0), (17.5, 2.5)]
 
 
+def test_a_cpu_is_measured_in_the_first_steps_and_in_each_eighth_and_its_loader_in_all_of_them():
+    clock = Clock()
+    own = OnCpu(clock)
+    measured = []
+    for step in range(20):
+        own.begin()
+        clock.now += 20.0 if step == 9 else 0.0
+        own.loaded()
+        clock.now += step
+        own.computed()
+        if own.measuring:
+            measured.append(step)
+    assert measured == [0, 1, 2, 3, 4, 5, 6, 7, 8, 16]
+    assert own.mean() == pytest.approx(20.0 / 20 + sum(measured) / len(measured))
+    own.forget()
+    assert own.mean() == 0.0
+    own.begin()
+    assert own.measuring
+
+
 def test_the_last_of_several_passes_computes_the_gradients(job):
     one, calls, ranks = job(), [], OneRank()
 
@@ -114,6 +134,7 @@ def test_a_gpu_is_never_waited_for_but_at_the_end_of_a_round(monkeypatch):
     for step in range(7):
         Mark.now, Mark.done = step * 10.0, step * 10.0 - 15
         own.begin()
+        own.loaded()
         Mark.now += step
         own.computed()
     assert Mark.done == 45.0

@@ -18,6 +18,9 @@ class PeerLost(Exception):
 class Watch(Protocol):
     """Measures the time of a rank's own work."""
 
+    measuring: bool
+    """True in a step that is measured. In other steps an engine may omit `computed`."""
+
     def computed(self) -> None:
         """Called once a step, when the rank's own gradients are computed. The sum over ranks may still be missing."""
         ...
@@ -29,6 +32,8 @@ class Watch(Protocol):
 
 class Unwatched:
     """A watch that measures nothing."""
+
+    measuring = False
 
     def computed(self) -> None: ...
 

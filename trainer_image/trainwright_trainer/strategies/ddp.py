@@ -28,7 +28,6 @@ class Ddp(TorchEngine):
         both = _WithCarrier(cast(nn.Module, model), next(iter(self._trained().values())))
         self._carrier = both.carrier
         self._carried = torch.zeros_like(both.carrier)  # the carrier's gradient at the start of the backward pass
-        self._carrier.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
         self._world = torch.tensor(float(self.ranks.world), device=self.ranks.device)
         # Convolutions of one pixel: torch copies such a gradient, and nothing else happens.
         warnings.filterwarnings("ignore", message="Grad strides do not match bucket view strides")
@@ -73,11 +72,16 @@ class Ddp(TorchEngine):
     def _backward(self, loss: torch.Tensor) -> None:
         """DDP takes the mean of the gradients over ranks. They begin with `world`, so the mean is the sum."""
         roots, gradients = [loss], [self._world.to(loss.dtype)]
+        hook = None
         if self._last_pass:
             roots.append(self._carrier)
             gradients.append(self._carried)
+            if self.ranks.watch.measuring:  # a call of Python in each backward pass costs more than 1 % of a small step
+                hook = self._carrier.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
         with raising_peer_lost():
             torch.autograd.backward(roots, gradients)
+        if hook is not None:
+            hook.remove()
 
     def _watch_end_of_backward(self, _: torch.Tensor) -> None:
         """Queue the watch's callback. It runs at the end of the backward pass, before DDP waits for other ranks."""
