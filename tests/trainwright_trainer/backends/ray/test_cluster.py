@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Timer
 
 import pytest
+from tests.ray_head import SECONDS, free_port, ray_head
 
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_trainer.backends.ray import cluster as module
@@ -23,19 +20,11 @@ from trainwright_trainer.backends.ray.environment import METRICS
 from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.errors import EnvironmentFailure
 
-SECONDS = 240
-"""The timeout for the start of Ray. It is long because a shared machine may be slow."""
 NEEDS = WorkerResources(1, False, {"CPU": 1.0}, 3)
 
 
 def quiet(_: str) -> None:
     """Print nothing."""
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -130,40 +119,9 @@ with cluster(BackendTrainer(), 2, log=lambda line: None) as needs:
 
 @pytest.fixture
 def started() -> Iterator[dict[str, str]]:
-    """The environment of a shell in which `ray start --head` runs, with seven logical cores.
-
-    This Ray has a folder, ports and a token of its own. The folder holds sockets, so its path has to be short.
-    """
-    with TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        environment = {**os.environ, "RAY_TMPDIR": folder, "HOME": folder, "RAY_USAGE_STATS_ENABLED": "0"}
-        environment.pop(ADDRESS, None)
-        token = Path(folder, ".ray/auth_token")
-        token.parent.mkdir()
-        token.write_text(secrets.token_hex(32))
-        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--port=0"]
-        limits = ["--include-dashboard=false", "--num-cpus=7", "--object-store-memory=134217728"]
-        process = subprocess.Popen(
-            [*command, f"--ray-client-server-port={free_port()}", *limits],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        timeout = Timer(SECONDS, process.kill)
-        timeout.start()
-        with closing(process.stdout) as log:
-            lines = []
-            while "will now block forever" not in (line := log.readline()):
-                assert line, lines
-                lines.append(line)
-            timeout.cancel()
-            yield environment
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(SECONDS)
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+    """The environment of a shell in which `ray start --head` runs, with seven logical cores."""
+    with ray_head(free_port(), "--num-cpus=7") as environment:
+        yield environment
 
 
 def test_the_ray_of_this_machine_is_joined_and_no_second_one_is_started(started: dict[str, str]) -> None:
