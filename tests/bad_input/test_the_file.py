@@ -42,7 +42,8 @@ def test_what_is_no_text(workplace):
 
 def test_what_is_not_there(workplace):
     assert workplace.refused("train", "jop.yaml") == "jop.yaml: cannot be read: No such file or directory"
-    assert workplace.refused("train", ".") == ".: cannot be read: Is a directory"
+    expected = ".: a folder, not a job's file: is it a model (--model) or the data (--dataset)?"
+    assert workplace.refused("train", ".") == expected
 
 
 def test_as_a_process(workplace):

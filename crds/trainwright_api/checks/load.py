@@ -72,6 +72,8 @@ def text_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
+    except IsADirectoryError:
+        raise Mistakes.one("", "a folder, not a job's file: is it a model (--model) or the data (--dataset)?") from None
     except OSError as error:
         raise Mistakes.one("", f"cannot be read: {error.strerror or error}") from None
     if len(content) > MOST_BYTES:
