@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.files import find
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.location import place_of
+from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS
-from trainwright_trainer.tasks.prediction_file import writing
+from trainwright_trainer.tasks.prediction_file import refuse_own_data, writing
 
 ONE, TWO = pa.table({"x": [1, 2], "y": ["a", None]}), pa.table({"x": [3], "y": ["b"]})
 
@@ -85,3 +90,33 @@ def test_no_row_is_no_file(tmp_path):
     with writing(tmp_path / "p.parquet", NO_KEYS):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "output", ["fold/a.csv", "./fold/../fold/a.csv", "link/a.csv", "fold/b.parquet", "fold/in/b.csv"]
+)
+def test_the_data_set_is_not_written_to(tmp_path, monkeypatch, output):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fold").mkdir()
+    (tmp_path / "fold/a.csv").write_text("x\n1\n")
+    (tmp_path / "link").symlink_to("fold")
+    with pytest.raises(Mistakes, match=r"^--output: .* (is a file|lies in the folder) of the data set: name "):
+        refuse_own_data(Path(output), find("fold"), "fold")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "output"), [("fold/a.csv", "fold/b.csv"), ("fold/a*.csv", "fold/b.csv"), ("fold", "b")]
+)
+def test_a_place_beside_the_data_set_is_free(tmp_path, monkeypatch, dataset, output):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fold").mkdir()
+    (tmp_path / "fold/a.csv").write_text("x\n1\n")
+    refuse_own_data(Path(output), find(dataset), dataset)
+
+
+def test_an_object_of_the_data_set_is_not_written_to(bucket):
+    storage_at(f"{bucket}/fold", NO_KEYS.artifacts).write("a.csv", [b"x\n1\n"])
+    with pytest.raises(Mistakes, match="is a file of the data set"):
+        refuse_own_data(place_of(f"{bucket}/fold/a.csv", ""), find(f"{bucket}/fold/a.csv"), f"{bucket}/fold/a.csv")
+    with pytest.raises(Mistakes, match="lies in the folder of the data set"):
+        refuse_own_data(place_of(f"{bucket}/fold/b.csv", ""), find(f"{bucket}/fold/"), f"{bucket}/fold/")

@@ -28,7 +28,7 @@ from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.tasks.blocks import Blocks, BlocksHere, Log
 from trainwright_trainer.tasks.image_folder import images_of
-from trainwright_trainer.tasks.prediction_file import writing
+from trainwright_trainer.tasks.prediction_file import refuse_own_data, writing
 from trainwright_trainer.tasks.saved_model import (
     SavedModel,
     computing,
@@ -58,6 +58,8 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     keep = job.options.keep if images is None else ALL
     data = rows_to_predict(saved, files, keep, job.options.top_k)
     path = prediction_file(job.options.output, job.output)
+    if isinstance(files, DataFiles):
+        refuse_own_data(path, files.files, job.dataset)
     tables, empty, confirm = [], 0, data.watch()
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write, explained(confirm):
         for table, left_out in blocks.map(saved, data, partial(Predictor, top_k=job.options.top_k)):
@@ -174,8 +176,9 @@ def _predicted(saved: SavedModel, rows: Materialised, top_k: int | None = None) 
 
 
 def _kept(config: ModelConfig, block: EncodedBlock) -> Mapping[str, pa.Array]:
-    """The kept columns as the source has them; the target of a number as a number, null where it is none."""
-    numbers = {feature.column or feature.name for feature in config.output_features if feature.type == "number"}
+    """The kept columns as the source has them; the columns of numbers as numbers, null where there is none."""
+    features = (*config.input_features, *config.output_features)
+    numbers = {feature.column or feature.name for feature in features if feature.type == "number"}
     return {
         name: numbers_of(values)[0] if name in numbers and pa.types.is_string(values.type) else values
         for name, values in block.kept.items()
