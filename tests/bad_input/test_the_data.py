@@ -124,12 +124,15 @@ def test_an_empty_data_set(workplace, refused, content, line):
     assert refused().startswith(f"job.yaml: {line}")
 
 
+MORE = "Give more rows or other split.probabilities."
+
+
 def test_a_split_that_leaves_parts_empty(workplace, lines, refused):
     workplace.data(*lines[:4])
     assert refused().splitlines() == [
         "job.yaml: 2 mistakes",
-        "  config.preprocessing.split  the validation part is empty: none of the 3 rows is in it.",
-        "  config.preprocessing.split  the test part is empty: none of the 3 rows is in it.",
+        f"  config.preprocessing.split  the validation part is empty: none of the 3 rows is in it. {MORE}",
+        f"  config.preprocessing.split  the test part is empty: none of the 3 rows is in it. {MORE}",
     ]
 
 
@@ -137,17 +140,35 @@ def test_a_sample_that_leaves_parts_empty(workplace):
     """Reported before any column is read, whether the cache knows the rows or not."""
     workplace.done("preprocess", workplace.job())
     sample = workplace.job(lambda job: job["config"].update(preprocessing={"sample_size": 3}))
-    line = "  config.preprocessing.split  the validation part is empty: none of the 3 rows is in it."
+    line = f"  config.preprocessing.split  the validation part is empty: none of the 3 rows is in it. {MORE}"
     assert line in workplace.refused("train", sample).splitlines()
     workplace.data(*(workplace.folder / "data.csv").read_text().splitlines()[:-1])
     assert line in workplace.refused("train", sample).splitlines()
 
 
-def test_a_fixed_split_that_leaves_a_part_empty(workplace, lines):
-    workplace.data(*with_column(lines, "part", lambda row: row % 2))
+def fixed(workplace, lines, parts):
+    workplace.data(*with_column(lines, "part", lambda row: parts[row % len(parts)]))
     split = {"split": {"type": "fixed", "column": "part"}}
-    message = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
-    assert message == "job.yaml: config.preprocessing.split: the test part is empty: none of the 200 rows is in it."
+    return workplace.job(lambda job: job["config"].update(preprocessing=split))
+
+
+def test_a_fixed_split_without_rows_to_train_on(workplace, lines):
+    message = workplace.refused("train", fixed(workplace, lines, [1, 2]))
+    assert message == "job.yaml: config.preprocessing.split: the train part is empty: none of the 200 rows is in it."
+
+
+@pytest.mark.parametrize(
+    ("parts", "counts"),
+    [
+        ([0, 1], "100 train / 100 validation / 0 test"),
+        ([0, 2], "100 train / 0 validation / 100 test"),
+        ([0], "200 train / 0 validation / 0 test"),
+    ],
+)
+def test_a_fixed_split_needs_no_other_part(workplace, lines, parts, counts):
+    out = workplace.done("train", fixed(workplace, lines, parts)).out
+    assert counts in out
+    assert (" · test " in out) is (2 in parts)
 
 
 def test_a_fixed_split_with_another_word(workplace, lines):

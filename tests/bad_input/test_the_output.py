@@ -60,7 +60,8 @@ def test_resume_without_a_run(workplace, arguments):
 def test_resume_of_a_run_that_is_done(trained):
     before = trained.files()
     assert trained.done("train", "job.yaml", "--resume", "out").out == (
-        "out: job is done. To train it further, raise trainer.epochs; to start anew, use --overwrite.\n"
+        "out: job is done. To train it further, raise trainer.epochs or trainer.early_stop; "
+        "to start anew, use --overwrite.\n"
     )
     assert trained.files() == before
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-MISTAKE = 2
+import json
+
+import pytest
+
+MISTAKE, ENVIRONMENT = 2, 3
 ROUNDS = 4
 
 
@@ -31,6 +35,35 @@ def test_two_that_go_on_with_one_run_end_with_its_model(halted, undisturbed, lin
     assert all(len(lines(child.errors)) == (child.returncode == MISTAKE) for child in both)
     assert halted.weights() == undisturbed.weights()
     assert halted.rounds() == undisturbed.rounds()
+
+
+@pytest.mark.parametrize("flag", ["--resume", "--overwrite"])
+def test_a_run_that_another_process_trains_is_not_taken_over(place, lines, undisturbed, flag):
+    run = place()
+    child = run.start()
+    child.until(lambda: len(run.updates(child)) >= 5)
+    other = run.start(flag)
+    assert other.wait() == MISTAKE
+    [line] = lines(other.errors)
+    assert line.endswith(f"runs on this machine as process {child.pid}. Stop it first, or give another --output.")
+    assert child.wait() == 0, child.errors
+    assert len(run.attempts()) == 1
+    assert run.weights() == undisturbed.weights()
+
+
+def test_a_run_that_another_machine_has_taken_over_ends_without_a_model(place, lines):
+    run = place()
+    child = run.start()
+    child.until(lambda: len(run.updates(child)) >= 5)
+    [start] = run.attempts()
+    (run.run / "attempts/2").mkdir()
+    (run.run / "attempts/2/start.json").write_text(json.dumps({**start, "attempt": 2, "host": "elsewhere"}))
+    assert child.wait() == ENVIRONMENT
+    [line] = lines(child.errors)
+    assert line.endswith(": attempt 1 was replaced by a newer one while it ran: its model is not written")
+    assert run.outcome(1)["class"] == "environment"
+    assert "done in" not in child.output
+    assert not (run.run / "model").exists()
 
 
 def test_two_that_fill_one_cache_both_finish_with_equal_weights(place, tmp_path):

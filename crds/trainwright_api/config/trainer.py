@@ -35,7 +35,7 @@ class LearningRateScheduler(Section):
         0, description="Maximum number of reductions on a plateau. 0: never reduce."
     )
     reduce_on_plateau_patience: NonNegativeInt = Field(
-        10, description="Number of evaluations without improvement that form a plateau."
+        10, description="Number of evaluations without improvement that are waited for. One more is a plateau."
     )
     reduce_on_plateau_rate: Fraction = Field(0.1, description="Factor on the learning rate at each plateau.")
     warmup_evaluations: NonNegativeFloat = Field(0, description="Length of the linear warm-up from 0, in evaluations.")
@@ -106,7 +106,8 @@ class TrainerConfig(Section):
         "auto", description="Number of forward and backward passes in one optimizer step."
     )
     early_stop: Annotated[int, Field(ge=-1)] = Field(
-        5, description="Number of evaluations without improvement after which training stops. -1: never stop early."
+        5,
+        description="Number of evaluations without improvement after which training stops. 0 or -1: never stop early.",
     )
     eval_batch_size: CountOrAuto | None = Field(
         None, description="Rows in a forward pass of an evaluation. null or 0: batch_size. auto: the largest that fits."

@@ -204,7 +204,7 @@ def test_what_is_no_job_file_draws_one_line(tmp_path: Path, content: bytes, line
 def test_a_file_that_is_not_there_draws_one_line(tmp_path: Path) -> None:
     with pytest.raises(Mistakes, match="cannot be read: No such file or directory"):
         load(tmp_path / "none.yaml")
-    with pytest.raises(Mistakes, match="a folder, not a job.s file"):
+    with pytest.raises(Mistakes, match="a folder, not a job's file: is it"):
         load(tmp_path)
 
 

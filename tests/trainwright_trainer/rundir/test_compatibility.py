@@ -17,7 +17,7 @@ JOB: dict[str, Any] = {
         "output": "out",
         "config": {
             "input_features": [{"name": "hour", "type": "number"}, {"name": "day", "type": "number"}],
-            "trainer": {"epochs": 5, "train_steps": None, "learning_rate": 0.001},
+            "trainer": {"epochs": 5, "train_steps": None, "early_stop": 5, "learning_rate": 0.001},
         },
         "backend": {"type": "local", "cache_dir": "cache", "loader": {"fully_executed": True}},
         "checkpoint": {"numToKeep": 3},
@@ -50,6 +50,9 @@ def problems(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         ("backend.cache_credentials", {"secret": "canary"}),
         ("backend.type", "ray"),
         ("config.trainer.epochs", 6),
+        ("config.trainer.early_stop", 6),
+        ("config.trainer.early_stop", -1),
+        ("config.trainer.early_stop", 0),
         ("dataset", "moved.parquet"),
     ],
 )
@@ -67,6 +70,11 @@ def test_what_may_differ(path: str, value: Any) -> None:
             "config.trainer.epochs",
             4,
             "config.trainer.epochs: is 4, the run has 5; a resumed run may raise it, not lower it",
+        ),
+        (
+            "config.trainer.early_stop",
+            2,
+            "config.trainer.early_stop: is 2, the run has 5; a resumed run may raise it, not lower it",
         ),
         (
             "config.trainer.train_steps",
@@ -105,6 +113,8 @@ def test_long_values_are_cut() -> None:
     [
         ("config.trainer.epochs", 6, True),
         ("config.trainer.epochs", 5, False),
+        ("config.trainer.early_stop", 9, True),
+        ("config.trainer.early_stop", -1, True),
         ("config.trainer.train_steps", 100, False),
         ("output", "elsewhere", False),
     ],
@@ -116,6 +126,7 @@ def test_more_training(path: str, value: Any, raised: bool) -> None:
 def test_the_digest_stays_when_the_length_is_raised_and_changes_with_all_else() -> None:
     digest = compatibility.digest(compatibility.essence(JOB))
     assert digest == compatibility.digest(compatibility.essence(changed("config.trainer.epochs", 9)))
+    assert digest == compatibility.digest(compatibility.essence(changed("config.trainer.early_stop", 9)))
     assert digest != compatibility.digest(compatibility.essence(changed("config.trainer.learning_rate", 9)))
 
 

@@ -123,26 +123,26 @@ BUILT = ("random", *_OF_A_COLUMN)
 def check_none_is_empty(parts: Parts, dropped: Sequence[Mask], preprocessing: Any) -> None:
     """Raise `Mistakes` for a part without rows, or for a part whose rows are all dropped by features.
 
-    A part with a share of 0 may be empty.
+    A part with a share of 0 may be empty; of a fixed split, all but the train part.
     """
-    shares = getattr(preprocessing.split, "probabilities", None)
+    shares = getattr(preprocessing.split, "probabilities", (1, 0, 0))
+    hint = "" if preprocessing.split.type == "fixed" else " Give more rows or other split.probabilities."
     all_rows = np.bincount(parts, minlength=UNSAMPLED + 1)
     valid = all_rows
     if dropped:
         gone = np.logical_or.reduce(dropped)
         valid = np.bincount(parts[~gone], minlength=UNSAMPLED + 1)
     lines = [
-        Problem(_PATH, _empty_line(name, int(all_rows[part]), int(all_rows[:UNSAMPLED].sum())))
+        Problem(_PATH, _empty_line(name, int(all_rows[part]), int(all_rows[:UNSAMPLED].sum()), hint))
         for part, name in enumerate(SPLIT_NAMES)
-        if not valid[part] and (shares is None or shares[part] > 0)
+        if not valid[part] and (shares[part] > 0 or all_rows[part])
     ]
     if lines:
         raise Mistakes(lines)
 
 
-def _empty_line(name: str, rows: int, of_all: int) -> str:
+def _empty_line(name: str, rows: int, of_all: int, hint: str) -> str:
     if rows:
-        return (
-            f"the {name} part has no row left: all {rows:,} of its rows are dropped (missing_value_strategy drop_row)."
-        )
-    return f"the {name} part is empty: none of the {of_all:,} rows is in it."
+        why = "a value is missing (missing_value_strategy drop_row), or no training row has the value of the target"
+        return f"the {name} part has no row left: all {rows:,} of its rows are dropped. In each, {why}."
+    return f"the {name} part is empty: none of the {of_all:,} rows is in it.{hint}"

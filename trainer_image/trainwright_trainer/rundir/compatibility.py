@@ -10,7 +10,8 @@ from typing import Any
 
 from trainwright_api.problems import Problem
 
-_LENGTHS = ("config.trainer.epochs", "config.trainer.train_steps")
+_EARLY_STOP = "config.trainer.early_stop"
+_LENGTHS = ("config.trainer.epochs", "config.trainer.train_steps", _EARLY_STOP)
 _SHOWN = 60
 
 
@@ -74,7 +75,8 @@ def _length(path: str, job: Mapping[str, Any]) -> float:
     value: Any = job
     for key in path.split("."):
         value = (value or {}).get(key)
-    return math.inf if value is None else float(value)
+    is_endless = value is None or (path == _EARLY_STOP and value <= 0)
+    return math.inf if is_endless else float(value)
 
 
 def _lowered(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Problem:

@@ -37,14 +37,24 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> Run | No
         _refuse_foreign(storage, entries, how)
     elif how is ExistingRun.NEW:
         raise Mistakes.one("", _TAKEN.format(storage.location, run))
-    elif how is not ExistingRun.OVERWRITE:
-        refuse_another_format(run, "")
-        _refuse_another_job(run, compatibility.essence(job))
+    else:
+        if how is not ExistingRun.CONTINUE:
+            _refuse_running(run)
+        if how is not ExistingRun.OVERWRITE:
+            refuse_another_format(run, "")
+            _refuse_another_job(run, compatibility.essence(job))
     storage.check_writable()
     return run
 
 
 _TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite to start anew, or another --output."
+
+
+def _refuse_running(run: Run) -> None:
+    """Two processes would train the same run, and the result of one of them would be lost."""
+    if run.other_process is not None:
+        found = f"{run.name} runs on this machine as process {run.other_process}"
+        raise Mistakes.one("", f"{run.storage.location}: {found}. Stop it first, or give another --output.")
 
 
 def refuse_another_format(run: Run, path: str) -> None:
@@ -74,7 +84,7 @@ def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
         ended = f"{run.storage.location}: {run.name} is done"
         anew = "To start anew, use --overwrite."
         if essence.get("config") is not None:
-            anew = "To train it further, raise trainer.epochs; to start anew, use --overwrite."
+            anew = "To train it further, raise trainer.epochs or trainer.early_stop; to start anew, use --overwrite."
         raise AlreadyDone(f"{ended}. {anew}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -90,6 +91,12 @@ class Run:
             return self.outcome.kind
         known = process_state(self.start.about) if self.start and self.start.attempt == self.newest else "unknown"
         return "not ended" if known == "unknown" else known
+
+    @property
+    def other_process(self) -> int | None:
+        """The id of the process that runs it, if that is another one of this machine."""
+        pid = self.start.about.get("pid") if self.start and self.state == "running" else None
+        return pid if pid != os.getpid() else None
 
     def checkpoints(self) -> list[CheckpointName]:
         """The complete checkpoints, from old to new."""

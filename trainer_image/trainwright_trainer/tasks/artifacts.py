@@ -13,7 +13,7 @@ from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
 from trainwright_trainer.features.registry import FEATURES
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.loop.arguments import TrainingResult
+from trainwright_trainer.loop.arguments import EARLY_STOPPING, TrainingResult
 from trainwright_trainer.loop.monitor import MonitoredMetric, monitored_metric, own_metrics
 from trainwright_trainer.metrics.baseline import comparisons
 from trainwright_trainer.models.model import Model
@@ -67,7 +67,8 @@ def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: 
     phrases = [one.phrase for one in compared if one.output == decides.field] or [one.phrase for one in compared[:1]]
     output = context.job.output
     shown = [f"test {name} {formats.score(value)}" for name, value in _headline(context.config, test)]
-    done = [f"done in {formats.duration(fitted.seconds)}", f"best epoch {fitted.best_epoch + 1}", *shown, *phrases]
+    early = ["stopped early"] if fitted.outcome.reason == EARLY_STOPPING else []
+    done = [f"done in {formats.duration(fitted.seconds)}", *early, f"best epoch {fitted.best_epoch + 1}"]
     places = [f"model {output / 'model'}", f"report {output / names.REPORT}"]
     warnings = [one.warning for one in compared if one.warning]
     return Ended(
@@ -76,7 +77,7 @@ def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: 
         fitted.best_step,
         test,
         fitted.outcome.reason,
-        (*warnings, " · ".join([*done, *places])),
+        (*warnings, " · ".join([*done, *shown, *phrases, *places])),
         {one.output: one.to_json() for one in compared},
     )
 

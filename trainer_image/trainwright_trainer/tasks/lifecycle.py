@@ -45,16 +45,25 @@ def attempt_of(reference: AttemptReference, job: Job, storage: Storage) -> Attem
 @contextmanager
 def recording_outcome(attempt: Callable[[], Attempt | None], done: Outcome = TRAINED) -> Iterator[None]:
     """Write outcome.json on success (`done`) and on any `Exception`. A second interrupt writes nothing, like a kill.
+    Raises `EnvironmentFailure` at the end of an attempt that a newer one has superseded.
 
     `attempt` is called on exit. If it returns None, no attempt has begun, and nothing is written.
     """
     try:
         yield
+        _refuse_superseded(attempt())
     except Exception as error:
         with suppress(EnvironmentFailure):  # the first failure is the one to report
             _write(attempt(), Outcome.traced(error))
         raise
     _write(attempt(), done)
+
+
+def _refuse_superseded(attempt: Attempt | None) -> None:
+    """Raise `EnvironmentFailure` if the files of the run belong to a newer attempt."""
+    if attempt is not None and attempt.superseded():
+        line = f"attempt {attempt.number} was replaced by a newer one while it ran: its model is not written"
+        raise EnvironmentFailure(f"{attempt.storage.location}: {line}")
 
 
 def _write(attempt: Attempt | None, ended: Outcome) -> None:

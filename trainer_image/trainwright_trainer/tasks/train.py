@@ -195,11 +195,11 @@ class Training:
             test, metrics = self._test(model, parts, resolved.batching)
             figures = figures_of(metrics) if self.is_rank_zero else []
             end = artifacts.ended(context, fitted, test, figures)
-            if self.is_rank_zero:
+            if self.is_rank_zero and not self.attempt.superseded():  # `recording_outcome` says it
                 artifacts.save_model(context, model)
                 found = self._analyses(model, metrics, figures, resolved.batching)
                 artifacts.write_report(context, self.metrics_file.history, found, end)
-            relay.on_event(end)
+                relay.on_event(end)
         if self.is_rank_zero:
             self.console.log(*context.data.finish())
         return artifacts.result_of(context, fitted, end)
@@ -291,6 +291,7 @@ class Training:
             return f"stopped by {self.stop.reason} at {where}; checkpoint written"
         options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads", "gpus")}
         given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
+        given += ["--lenient"] if self.job.options.lenient else []
         words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
         command = " ".join([self.job.launcher, "…", shlex.join(words)] if self.job.launcher else [shlex.join(words)])
         return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {command}"
