@@ -16,6 +16,7 @@ from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.frames.dask import DaskProcessor
 
 TABLE = "name{0}size\nZoë{0}1\nJürgen{0}2\n"
 DELIMITER_LINE = "read with delimiter ';', as its first rows show; datasetOptions sets another"
@@ -213,3 +214,78 @@ def test_a_run_prints_how_it_reads_a_file(text, config):
     assert (given.notices, given.statistics) == ((), data.statistics)
     found = DataFiles(find(path, options=options))
     assert NewData(found, some, data.statistics, targets=True).notices() == ()
+
+
+def thousands(text, *rows, head="y;rate;n\n"):
+    """A file of 40 rows. Its column `rate` has decimal commas, its column `n` has these texts again and again."""
+    return text(head + "".join(f"{row % 2};0,{row};{rows[row % len(rows)]}\n" for row in range(40)), "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "row", "value"),
+    [
+        (["500", "1.007", "502"], {}, 2, "1.007"),
+        (["500", "-1.234.567"], {}, 2, "-1.234.567"),
+        (["1.001", "900,5"], {}, 1, "1.001"),
+        (["900,5", "1.007,5"], {}, 2, "1.007,5"),
+        (["1.5", "1.001"], {"decimal": ","}, 2, "1.001"),
+    ],
+)
+@pytest.mark.parametrize("use", ["pandas", "dask", "new data"])
+def test_points_that_separate_thousands_beside_decimal_commas_are_named(text, config, rows, options, row, value, use):
+    some = config(["n:number", "rate:number"], ["y:binary"])
+    given = DatasetOptions(**options)
+
+    def read_numbers():
+        if use == "new data":
+            known = prepare(some, thousands(text, "500"), seed=0)
+            known.finish()
+            files = find(thousands(text, *rows), options=given)
+            list(NewData(DataFiles(files), some, known.statistics, targets=True).blocks())
+            return
+        processor = DaskProcessor({"scheduler": "synchronous"}, tasks=3) if use == "dask" else None
+        prepare(some, thousands(text, *rows), seed=0, options=given, processor=processor)
+
+    with pytest.raises(Mistakes) as caught:
+        read_numbers()
+    assert [problem.message for problem in caught.value.problems] == [
+        f"column 'n' has a point before three digits in row {row} ({value!r}), which separates thousands here: "
+        "write none, as in 1007. (Row 1 is the first row of data.)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "largest"),
+    [
+        (["1.007", "1.5", "0.25"], {}, 1.5),
+        (["0.125", "0.250"], {}, 0.25),
+        (["1.007", "n/a"], {"decimal": ".", "delimiter": ";"}, 1.007),
+        (["1.5", "1,25"], {"decimal": ","}, 1.5),
+    ],
+)
+def test_points_that_separate_decimals_beside_decimal_commas_are_read(text, config, rows, options, largest):
+    some = config(["n:number"], ["y:binary"])
+    data = prepare(some, thousands(text, *rows), seed=0, options=DatasetOptions(**options))
+    data.finish()
+    assert data.statistics["n"]["max"] == largest
+
+
+def test_points_before_three_digits_separate_decimals_in_a_file_without_decimal_commas(text, config):
+    path = text("y;n\n" + "".join(f"{row % 2};1.00{row % 10}\n" for row in range(40)), "x.csv")
+    data = prepare(config(["n:number"], ["y:binary"]), path, seed=0)
+    data.finish()
+    assert data.statistics["n"]["max"] == 1.009
+
+
+def test_points_in_columns_that_are_no_numbers_stay(text, config):
+    data = prepare(config(["n:category"], ["y:binary"]), thousands(text, "1.007", "2.000"), seed=0)
+    data.finish()
+    assert set(data.statistics["n"]["vocabulary"]) >= {"1.007", "2.000"}
+
+
+def test_rows_with_separators_of_thousands_can_be_dropped(text, config):
+    some = config([("n:number", {"missing_value_strategy": "drop_row"})], ["y:binary"])
+    data = prepare(some, thousands(text, "500", "1.007", "502", "503"), seed=0)
+    data.finish()
+    assert data.statistics["n"]["max"] == 503
+    assert "column 'n': rows left out by drop_row: 10" in data.notices

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow.parquet as pq
 import pytest
 
@@ -43,3 +45,15 @@ def test_smaller_blocks_change_no_prediction(of_kinds, monkeypatch):
     found, expected = parts.read(), whole.read()
     assert found["kind_predictions"].equals(expected["kind_predictions"])
     assert found["kind_probability"].to_numpy() == pytest.approx(expected["kind_probability"].to_numpy(), rel=1e-5)
+
+
+def test_a_kept_target_with_separators_of_thousands_is_no_number(workplace):
+    head, rows = "size;area;price\n", range(40)
+    Path("houses.csv").write_text(head + "".join(f"{row};0,{row};{500 + row}\n" for row in rows))
+    sections = {"input_features": [{"name": "size", "type": "number"}, {"name": "area", "type": "number"}]}
+    sections["output_features"] = [{"name": "price", "type": "number"}]
+    workplace.job(lambda job: (job.update(dataset="houses.csv"), job["config"].update(sections)))
+    workplace.done("train", "job.yaml", "--output", "out")
+    Path("houses.csv").write_text(head + "".join(f"{row};0,{row};{'1.007' if row % 2 else 900}\n" for row in rows))
+    workplace.done("predict", "job.yaml", "--model", "out", "--output", "p.parquet")
+    assert pq.read_table("p.parquet")["price"].to_pylist() == [900, None] * 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from trainwright_trainer.data.content import confirm
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.rows import Block, blocks_of
 from trainwright_trainer.data.table_schema import flat
+from trainwright_trainer.features.column import Points
 from trainwright_trainer.frames.interface import Source
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_of
@@ -45,6 +46,10 @@ class DataFiles:
         """Raises `Mistakes` and `EnvironmentFailure`."""
         return source.columns_of(self.files)
 
+    def points(self) -> Mapping[str, Points]:
+        """See `source.points`."""
+        return source.points(self.files)
+
     def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:
         source.check(self.files, wanted)
         return source.DataSource(self.files, wanted, coded, block_rows)
@@ -72,6 +77,10 @@ class DataTable:
 
     def columns(self) -> Sequence[str]:
         return list(self._flat.column_names)
+
+    def points(self) -> Mapping[str, Points]:
+        """None: in the texts of a table, a point separates decimals."""
+        return {}
 
     def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:  # noqa: ARG002
         """Raises `Mistakes` for columns that the table lacks."""

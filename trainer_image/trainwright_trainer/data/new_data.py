@@ -26,10 +26,10 @@ from trainwright_trainer.data.missing_cells import missing_line, named
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Columns, Prepared
 from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.rows import Block
-from trainwright_trainer.data.selection import block_rows, coded_columns, features_of, wanted_columns
+from trainwright_trainer.data.selection import block_rows, coded_columns, features_of, wanted_columns, with_points
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.transforms import Clean, CleanBlock, Failed, Pass, PassedBlock, Work
-from trainwright_trainer.features.column import Cleaned, Decoder, Feature, Statistics
+from trainwright_trainer.features.column import Cleaned, Decoder, Feature, Points, Statistics
 from trainwright_trainer.frames.interface import Divisible, Source
 from trainwright_trainer.frames.pandas import in_threads
 
@@ -41,13 +41,15 @@ KEEP = "--keep"
 class EncodedBlock:
     """Consecutive rows. In `data.splits`, the rows that are asked for are in the test part, from `first_row` on.
 
-    `number`: of the block, from 0. `kept`: the raw columns that the user wants beside the predictions.
+    `number`: of the block, from 0. `kept`: the raw columns that the user wants beside the predictions. `points`: by
+    column, what a point in texts separates.
     """
 
     number: int
     first_row: int
     data: Prepared
     kept: Mapping[str, pa.Array]
+    points: Mapping[str, Points]
 
 
 @dataclass
@@ -93,7 +95,9 @@ class NewData:
         that the data lack, and `EnvironmentFailure`."""
         self.name = data.name
         self._data, self._splits = data, splits
-        self._features = with_files(features_of(config, targets=targets, decoder=decoder), data.home, data.access)
+        self._points = data.points()
+        features = with_points(features_of(config, targets=targets, decoder=decoder), self._points)
+        self._features = with_files(features, data.home, data.access)
         self._statistics = {feature.name: statistics[feature.name] for feature in self._features}
         self._works = tuple(
             Work(feature, {}, statistics[feature.name], observes=False, encodes=True) for feature in self._features
@@ -195,7 +199,8 @@ class NewData:
             columns = {name: values.popleft() for name, values in ready.items()}
             block = waiting.popleft()
             first = block.first_row
-            yield EncodedBlock(first // self._block_rows, first, self._prepared(columns, first), block.kept)
+            number, data = first // self._block_rows, self._prepared(columns, first)
+            yield EncodedBlock(number, first, data, block.kept, self._points)
 
     def _prepared(self, columns: Mapping[str, pa.Array], first: int) -> Prepared:
         count = len(next(iter(columns.values())))

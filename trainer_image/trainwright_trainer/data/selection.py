@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from trainwright_api.config.encoders.timm import AnyTimmEncoder
 from trainwright_trainer.data.rows import IMAGE_BLOCK_ROWS
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.features.column import Decoder, Feature
+from trainwright_trainer.features.column import Decoder, Feature, Points
 from trainwright_trainer.features.registry import feature_type
 from trainwright_trainer.features.timm_models import timm_model
 
@@ -49,6 +50,11 @@ def _preprocessing(item: Any, path: str) -> Any:
         return section
     height, width = timm_model(encoder.model_name, path).size
     return section.model_copy(update={"height": height, "width": width})
+
+
+def with_points(features: Sequence[Feature], points: Mapping[str, Points]) -> list[Feature]:
+    """The features, with what a point separates in the texts of their columns."""
+    return [replace(feature, points=points.get(feature.column, feature.points)) for feature in features]
 
 
 def refuse_unbuilt_preprocessing(preprocessing: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -12,10 +12,12 @@ from trainwright_api.problems import Mistakes, Problem, nearest_names
 from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats import FORMATS
+from trainwright_trainer.data.formats.delimited import DelimitedReader
 from trainwright_trainer.data.formats.reader import RangeReader, UnreadableFileError
 from trainwright_trainer.data.partitions import keys_of, with_keys
 from trainwright_trainer.data.rows import BLOCK_ROWS, Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.errors import kind_of
 
 _MOST_NAMES, _MAX_CHARACTERS = 3, 60
@@ -47,6 +49,16 @@ def notices(files: Files) -> Sequence[str]:
     """Lines for the user on how the files are read. It may read the head of the first file. Raises `Mistakes`."""
     with _readable(files.each[0]):
         return files.reader.notices
+
+
+def points(files: Files) -> Mapping[str, Points]:
+    """By column: what a point before three digits separates in texts, where it may be no decimals.
+
+    It may read the head of the first file. Raises `Mistakes` and `EnvironmentFailure`.
+    """
+    with _readable(files.each[0]) as file:
+        reader = files.reader
+        return reader.points(file) if isinstance(reader, DelimitedReader) else {}
 
 
 def blocks(files: Files, wanted: Wanted, coded: Sequence[str], block_rows: int | None = None) -> Iterator[Block]:

@@ -17,6 +17,8 @@ from trainwright_trainer.features.image_files import ImageFiles
 Statistics = Mapping[str, Any]
 Mask = npt.NDArray[np.bool_]
 Decoder = Literal["torchvision", "pillow"]
+Points = Literal["decimals", "thousands", "unclear"]
+"""What a point before three digits separates in the texts of a column. unclear: decimals, if other texts show them."""
 _DESCRIPTION = ("histogram", "encoded")
 """The statistics of rounds beside the encoding, which `encode` does not read."""
 
@@ -25,7 +27,8 @@ _DESCRIPTION = ("histogram", "encoded")
 class Feature:
     """One feature of the config. `path` is its path in the config, `preprocessing` its preprocessing section.
 
-    `files`: the files that a column of paths names, for an image. `decoder`: the library that decodes images.
+    `files`: the files that a column of paths names, for an image. `decoder`: the library that decodes images. `points`:
+    in the texts of the column, for a number.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Feature:
     path: str
     files: ImageFiles | None = None
     decoder: Decoder = "torchvision"
+    points: Points = "decimals"
 
     @property
     def strategy(self) -> str:

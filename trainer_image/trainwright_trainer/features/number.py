@@ -12,13 +12,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features import moments
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Rounds, Statistics, missing_fact
+from trainwright_trainer.features.column import (
+    Cleaned,
+    Encoded,
+    Feature,
+    Mask,
+    Points,
+    Rounds,
+    Statistics,
+    missing_fact,
+)
 from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import Moments
 from trainwright_trainer.features.number_statistics import Second, described, encoded_moments, merged, needs_quartiles
-from trainwright_trainer.features.numerals import numbers_of
+from trainwright_trainer.features.numerals import THOUSANDS, numbers_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,6 +39,10 @@ _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _COMMA_TEXT = (
     "has a number with a comma in row {row} ({value}). If the comma stands before decimals, read the CSV file with "
     'datasetOptions: {{decimal: ","}}; if it separates thousands, write none. (Row 1 is the first row of data.)'
+)
+_THOUSANDS_TEXT = (
+    "has a point before three digits in row {row} ({value}), which separates thousands here: write none, as in 1007. "
+    "(Row 1 is the first row of data.)"
 )
 _INFINITE = "is infinite from row {row} on ({value}). Mend it, or use missing_value_strategy drop_row."
 _LOG = "holds {value} in row {row}, and log1p needs values above -1. Use another normalization."
@@ -44,7 +57,7 @@ def refuse(feature: Feature) -> None:
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    numbers, unfit = _numbers(values)
+    numbers, unfit = _numbers(values, feature.points)
     if unfit is None and not numbers.null_count and np.isfinite(rows_of(numbers)).all():
         return Cleaned(numbers)
     infinite = _infinite(numbers)
@@ -55,20 +68,28 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
         if feature.strategy != "drop_row":
             row = int(np.argmax(bad))
             value = values[row].as_py()
-            has_comma = isinstance(value, str) and _COMMA.fullmatch(value)
-            raise BadValueError(first_row + row, value, _COMMA_TEXT if has_comma else message)
+            raise BadValueError(first_row + row, value, _of_signs(value) or message)
         unreadable += int(np.count_nonzero(bad))
     if infinite is not None:
         numbers = pc.if_else(pa.array(infinite), None, numbers)
     return Cleaned(_nan_is_null(numbers), unreadable)
 
 
-def _numbers(values: pa.Array) -> tuple[pa.Array, Mask | None]:
+def _of_signs(value: Any) -> str | None:
+    """The message about a text with a comma before decimals or with separators of thousands."""
+    if not isinstance(value, str):
+        return None
+    if re.match(THOUSANDS, value):
+        return _THOUSANDS_TEXT
+    return _COMMA_TEXT if _COMMA.fullmatch(value) else None
+
+
+def _numbers(values: pa.Array, points: Points) -> tuple[pa.Array, Mask | None]:
     kind = values.type
     if pa.types.is_float32(kind) or pa.types.is_float64(kind):
         return values, None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return numbers_of(values)
+        return numbers_of(values, points)
     if any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)):
         return pc.cast(values, pa.float64(), safe=False), None
     if pa.types.is_boolean(kind):

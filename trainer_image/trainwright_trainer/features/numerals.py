@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Mask
+from trainwright_trainer.features.column import Mask, Points
 
 MISSING_WORDS = (
     "",
@@ -34,18 +34,40 @@ MISSING_SIGNS = ("?", "-")
 """Further texts that count as a missing value where numbers or dates are expected. In other columns they are values."""
 
 _NUMERAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?\s*$"
+"""A number in which points can separate thousands, as in 1.007 and 1.234.567,5. No thousands begin with a zero."""
+_DECIMALS = r"^\s*[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?\s*$"
 
 
-def numbers_of(texts: pa.Array) -> tuple[pa.DoubleArray, Mask | None]:
+def numbers_of(texts: pa.Array, points: Points = "decimals") -> tuple[pa.DoubleArray, Mask | None]:
     """The numbers, and a mask of the texts that are not numbers (None if there are none).
 
     A number is null if its text is a word for a missing value or is not a number. A numeral has digits and at most one
-    decimal point, and may have a sign, an exponent, and white space around it.
+    decimal point, and may have a sign, an exponent, and white space around it. A text with separators of thousands is
+    not a number.
     """
+    grouped = _thousands_in(texts, points)
+    if grouped is not None:
+        numbers, unfit = _some_numbers_of(pc.if_else(pa.array(grouped), None, texts))
+        return numbers, grouped if unfit is None else unfit | grouped
     try:
         return pc.cast(texts, pa.float64()), None
     except pa.ArrowInvalid:
         return _some_numbers_of(texts)
+
+
+def _thousands_in(texts: pa.Array, points: Points) -> Mask | None:
+    """A mask of the texts in which a point separates thousands. None if there are none."""
+    if points == "decimals":
+        return None
+    grouped = pc.fill_null(pc.match_substring_regex(texts, THOUSANDS), False)
+    if not pc.any(grouped).as_py():
+        return None
+    decimals = pc.and_not(pc.match_substring_regex(texts, _DECIMALS), grouped)
+    if points == "unclear" and pc.any(decimals).as_py():
+        return None
+    mask: Mask = grouped.to_numpy(zero_copy_only=False)
+    return mask
 
 
 def without_words(texts: pa.Array) -> pa.Array:

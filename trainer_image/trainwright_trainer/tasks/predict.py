@@ -180,7 +180,9 @@ def _kept(config: ModelConfig, block: EncodedBlock) -> Mapping[str, pa.Array]:
     features = (*config.input_features, *config.output_features)
     numbers = {feature.column or feature.name for feature in features if feature.type == "number"}
     return {
-        name: numbers_of(values)[0] if name in numbers and pa.types.is_string(values.type) else values
+        name: numbers_of(values, block.points.get(name, "decimals"))[0]
+        if name in numbers and pa.types.is_string(values.type)
+        else values
         for name, values in block.kept.items()
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from trainwright_trainer.data.formats.decimal_commas import with_points
 from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, dialect_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import native, opened
+from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.numerals import MISSING_WORDS
 
 _READ_BYTES = 4 << 20
@@ -73,6 +74,13 @@ class DelimitedReader:
         except pa.ArrowInvalid as error:
             self._explain(file, len(names))
             raise UnreadableFileError(f"cannot be read as {self.name}: {error}.") from error
+
+    def points(self, file: DataFile) -> Mapping[str, Points]:
+        """By column: what a point before three digits separates, where it may be no decimals."""
+        if self._dialect.commas is not None and not self._dialect.commas:
+            return {}
+        names = self.columns(file) or []
+        return {name: "thousands" if self._has_commas(place) else "unclear" for place, name in enumerate(names)}
 
     def _has_commas(self, place: int) -> bool:
         return self._dialect.commas is None or place in self._dialect.commas
