@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from datetime import datetime
+from decimal import Decimal
 from typing import get_args
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from trainwright_api.problems import Mistakes
@@ -14,6 +18,7 @@ from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
+from trainwright_trainer.data.formats.missing_words import without_words
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.frames.dask import DaskProcessor
@@ -190,6 +195,54 @@ def test_words_for_a_missing_value(text, parquet, name):
         files = find(path, options=DatasetOptions(na_values=["unknown"]))
         (block,) = source.blocks(files, [("x", "name")], coded)
         assert block.columns["name"].to_pylist() == ["a", None, None]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet"])
+def test_a_number_that_counts_as_missing_does_so_in_every_format(text, parquet, config, name):
+    sizes = [999 if row % 4 == 0 else row for row in range(40)]
+    if name == "x.parquet":
+        path = parquet({"size": sizes, "y": [row % 2 for row in range(40)]}, name)
+    elif name == "x.jsonl":
+        path = text("".join(f'{{"size": {size}, "y": {row % 2}}}\n' for row, size in enumerate(sizes)), name)
+    else:
+        path = text("size,y\n" + "".join(f"{size},{row % 2}\n" for row, size in enumerate(sizes)), name)
+    options = DatasetOptions(na_values=["unknown", "999"])
+    data = prepare(config(["size:number"], ["y:binary"]), path, seed=0, options=options)
+    data.finish()
+    assert data.statistics["size"]["max"] == 37  # of the training rows
+    assert any(line.startswith("missing cells in the training rows: ") for line in data.notices)
+
+
+DAY = datetime(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "words", "missing"),
+    [
+        ([999, 1], pa.int16(), ["999", "99999"], [True, False]),
+        ([999, 1], pa.int64(), ["999.0"], [False, False]),
+        ([7, 5], pa.int64(), ["007", "+5", " 7", ""], [False, False]),
+        ([1, 2], pa.uint64(), ["-1"], [False, False]),
+        ([999.0, 0.1], pa.float64(), ["999"], [True, False]),
+        ([999.0, 0.1], pa.float32(), ["999.0", "0.1"], [True, True]),
+        ([float("inf"), 0.1], pa.float32(), ["1e99"], [False, False]),
+        ([float("inf"), 0.1], pa.float32(), ["inf"], [True, False]),
+        ([np.float16(999), np.float16(1)], pa.float16(), ["999"], [True, False]),
+        ([Decimal(999), Decimal(1)], pa.decimal128(9, 3), ["999", "0.12345"], [True, False]),
+        ([DAY.date(), None], pa.date32(), ["2020-01-01", "2020"], [True, True]),
+        ([DAY, None], pa.timestamp("us"), ["2020-01-01"], [True, True]),
+        ([True, False], pa.bool_(), ["1", "true"], [False, False]),
+        ([[1], [2]], pa.list_(pa.int64()), ["1"], [False, False]),
+        ([None, None], pa.null(), ["1"], [True, True]),
+    ],
+)
+def test_words_are_missing_as_values_of_the_type_of_a_column(values, kind, words, missing):
+    column = pa.array(values, kind)
+    found = without_words(pa.table({"x": column}), words)["x"]
+    assert (found.type, found.is_null().to_pylist()) == (kind, missing)
+    if pa.types.is_primitive(kind):
+        coded = without_words(pa.table({"x": column.dictionary_encode()}), words)["x"]
+        assert coded.cast(kind).is_null().to_pylist() == missing
 
 
 def test_options_that_change_the_values_change_the_content(text):

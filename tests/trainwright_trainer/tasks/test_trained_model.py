@@ -88,6 +88,18 @@ def test_texts_that_counted_as_missing_in_training_do_so_in_new_tables(workplace
     assert frame["size"][0] == "unknown"
 
 
+def test_numbers_that_counted_as_missing_in_training_do_so_in_new_tables(workplace):
+    lines = (workplace.folder / "data.csv").read_text().splitlines()
+    workplace.data(lines[0], "999,yes,a,no", *lines[2:])
+    workplace.done(
+        "train", workplace.job(lambda job: job.update(datasetOptions={"naValues": ["999"]})), "--output", "out"
+    )
+    frame = pd.read_csv("data.csv").astype({"size": float})
+    with pytest.warns(UserWarning, match="missing cells: 1"):
+        trainwright.load("out").predict(frame)
+    assert frame["size"][0] == 999
+
+
 @pytest.mark.usefixtures("trained")
 def test_missing_cells_and_unknown_categories_are_one_warning():
     frame = pd.read_csv("data.csv").head(4).astype({"size": float})

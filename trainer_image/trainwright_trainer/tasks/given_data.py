@@ -67,17 +67,17 @@ def table_of(data: object) -> pa.Table:
 def given_data(data: Data, na_values: Sequence[str] = ()) -> DataFiles | DataTable:
     """The data to read block by block, without a copy on the disk. Raises `Mistakes` if there are none.
 
-    `na_values`: the texts that count as missing, in addition to the usual ones.
+    `na_values`: the words that count as missing, in addition to the usual ones.
     """
     from trainwright_api.resource.dataset_options import DatasetOptions
     from trainwright_trainer.data.datasets import DataFiles, DataTable
     from trainwright_trainer.data.files import find
-    from trainwright_trainer.data.formats.missing_words import without_texts
+    from trainwright_trainer.data.formats.missing_words import without_words
 
     if isinstance(data, str | os.PathLike):
         return DataFiles(find(os.fspath(data), options=DatasetOptions(na_values=list(na_values) or None)))
     table = table_of(data)
-    return DataTable(without_texts(table, na_values) if na_values else table, "the table")
+    return DataTable(without_words(table, na_values) if na_values else table, "the table")
 
 
 def as_given(data: object, table: pa.Table) -> Any:
