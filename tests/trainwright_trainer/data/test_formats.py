@@ -76,6 +76,25 @@ def test_tables_keep_their_types(tmp_path, ending, coded):
     assert read(path, coded=coded) == {"n": numbers, "t": words}
 
 
+def stream(table, cut=lambda data: data):
+    """The bytes of an Arrow IPC stream, as the library datasets writes it."""
+    buffer = io.BytesIO()
+    with pa.ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+    return cut(buffer.getvalue())
+
+
+@pytest.mark.parametrize("coded", [(), ("t",)])
+def test_an_arrow_stream(text, coded):
+    numbers, words = ([row[part] for row in ROWS] for part in (0, 1))
+    table = pa.table({"other": [{"a": 1}] * 4, "n": numbers, "t": words, "v": [[1.5]] * 4})
+    path = text(stream(table), "x.arrow")
+    assert read(path, coded=coded) == {"n": numbers, "t": words}
+    assert read(path, ["other.a", "v"]) == {"other.a": [1] * 4, "v": [[1.5]] * 4}
+    with pytest.raises(Mistakes, match=r"column: 'm' is not in x\.arrow"):
+        read(path, ["m"])
+
+
 @pytest.mark.parametrize("name", ["x.jsonl", "x.ndjson", "x.json", "x.jsonl.gz"])
 def test_json_lines(text, name):
     lines = "\n".join(json.dumps({"n": n, "t": t, "other": [1]}) for n, t in ROWS) + "\n"
@@ -101,6 +120,9 @@ def test_nothing_is_guessed_from_the_first_rows(text):
     assert (found["t"][0], found["t"][-1]) == ("1", "x")
 
 
+NUMBERS = pa.table({"n": list(range(500)), "t": [str(number) for number in range(500)]})
+
+
 def damaged_parquet(cut):
     buffer = io.BytesIO()
     pq.write_table(pa.table({"n": list(range(5000)), "t": [str(n) for n in range(5000)]}), buffer)
@@ -116,6 +138,26 @@ def damaged_parquet(cut):
         ("x.parquet", b"", "'x.parquet' is no Parquet file."),
         ("x.feather", b"PAR1", "'x.feather' is no Feather (version 2) file."),
         ("x.feather", b"ARROW1" + bytes(50), "'x.feather' is truncated or damaged"),
+        (
+            "x.arrow",
+            stream(NUMBERS, lambda data: data[:-8]),
+            "'x.arrow' is truncated or damaged: its stream has no end.",
+        ),
+        (
+            "x.arrow",
+            stream(NUMBERS, lambda data: data[:900]),
+            "'x.arrow' is truncated or damaged: its stream has no end.",
+        ),
+        (
+            "x.arrow",
+            b"\xff\xff\xff\xff" * 9 + bytes(4),
+            "'x.arrow' is truncated or damaged: its schema cannot be read.",
+        ),
+        (
+            "x.arrow",
+            stream(NUMBERS, lambda data: data[:400] + b"\x7f" * 300 + data[700:]),
+            "'x.arrow' is damaged: its record batches cannot be read.",
+        ),
         ("x.csv", b"", "'x.csv' is empty."),
         ("x.csv", b"n,t\n1,2\n3\n", "'x.csv' has 1 values in line 3, its header has 2."),
         ("x.csv", b'n,t\n"1\n",2\n3,4,5\n', "'x.csv' has 3 values in line 4, its header has 2."),
