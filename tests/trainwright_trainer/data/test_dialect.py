@@ -117,6 +117,27 @@ def test_a_given_delimiter_is_used_without_a_line(text):
     assert read(path, ["a", "b,size"], delimiter=";") == ({"a": ["1"], "b,size": ["x,3"]}, [])
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("line", ["sep=;\n", "sep=;\r\n", '"sep=;"\n', "SEP=;\n"])
+def test_the_line_of_excel_names_the_delimiter(text, line, encoding):
+    path = text(f"{line}{TABLE.format(';')}".encode(encoding), "x.csv")
+    found, lines = read(path)
+    assert (found, lines[0].partition(",")[0].partition(" and")[0]) == (ROWS, "read with delimiter ';'")
+    assert read(path, ["column_1", "column_2"], header=False)[0]["column_2"] == ["size", "1", "2"]
+
+
+def test_the_line_of_excel_counts_in_the_lines_of_errors(text):
+    with pytest.raises(Mistakes, match=r"'x\.csv' has 3 values in line 4, its header has 2\."):
+        read(text("sep=,\nname,size\na,1\nb,2,3\n", "x.csv"))
+
+
+def test_the_line_of_excel_may_be_in_some_files_only(text, tmp_path):
+    text("sep=|\nname|size\na|1\n", "folder/a.csv")
+    text("name|size\nb|2\n", "folder/b.csv")
+    assert read(str(tmp_path / "folder"))[0] == {"name": ["a", "b"], "size": ["1", "2"]}
+    assert read(str(tmp_path / "folder"), ["name|size"], delimiter=",")[0] == {"name|size": ["a|1", "b|2"]}
+
+
 @pytest.mark.parametrize("encoding", get_args(Encoding))
 def test_a_given_encoding_is_used_without_a_line(text, encoding):
     """`word` is a text that this encoding and no code page of western Europe can hold, where there is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -110,6 +111,44 @@ def test_json_text_that_looks_like_a_time_stays_text(text):
 def test_a_json_column_of_mixed_types_becomes_text(text):
     lines = '{"t": "a", "n": 1}\n\n{"t": 2.5, "n": "b"}\n{"t": true}\n'
     assert read(text(lines, "x.jsonl")) == {"t": ["a", "2.5", "true"], "n": ["1", "b", None]}
+
+
+def written(write, **options):
+    buffer = io.BytesIO()
+    write(pa.table({"n": [1], "t": ["a"]}), buffer, **options)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (gzip.compress(CSV.encode(), mtime=0), "is a gzip archive: end its name in .gz, as in {name}.gz."),
+        (zipped({"a.csv": CSV}), "is a zip archive: end its name in .zip, as in {name}.zip."),
+        (zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), "is an Excel workbook: end its name in .xlsx."),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "is an Excel workbook: end its name in .xls."),
+        (written(pq.write_table), "is a Parquet file: end its name in .parquet."),
+        (written(feather.write_feather), "is a Feather file: end its name in .feather."),
+        (
+            bz2.compress(CSV.encode()),
+            "is a bzip2 archive: compress it with gzip, and end its name in .gz, as in {name}.gz.",
+        ),
+        (
+            pa.compress(CSV.encode(), codec="zstd", asbytes=True),
+            "is a Zstandard archive: compress it with gzip, and end its name in .gz, as in {name}.gz.",
+        ),
+    ],
+    ids=no_bytes,
+)
+def test_a_binary_file_with_the_name_of_a_text_is_named(text, name, content, line):
+    with pytest.raises(Mistakes) as mistakes:
+        read(text(content, name))
+    assert str(mistakes.value) == f"dataset: {name!r} {line.format(name=name)}"
+
+
+@pytest.mark.parametrize("header", ["PAR1", "ARROW1", "BZh1", "PK"])
+def test_a_text_may_begin_like_a_binary_file(text, header):
+    assert read(text(f"{header},n\na,1\n", "x.csv"), [header, "n"]) == {header: ["a"], "n": ["1"]}
 
 
 def test_nothing_is_guessed_from_the_first_rows(text):

@@ -14,7 +14,7 @@ import pyarrow.csv as pacsv
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.decimal_commas import with_points
-from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, dialect_of
+from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, declares_delimiter, dialect_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import native, opened
 from trainwright_trainer.features.column import Points
@@ -52,10 +52,14 @@ class DelimitedReader:
     def _parsed(self, file: DataFile) -> Iterator[Any]:
         """The rows, parsed one by one by a `csv.reader`."""
         encoding = "utf-8-sig" if self._dialect.encoding == UTF8 else self._dialect.encoding
+        skipped = self._skipped(file)
         with opened(file) as stream:
             lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
             try:
-                yield csv.reader(lines, delimiter=self._dialect.delimiter)
+                rows = csv.reader(lines, delimiter=self._dialect.delimiter)
+                if skipped:
+                    next(rows)
+                yield rows
             finally:
                 lines.detach()
 
@@ -65,7 +69,8 @@ class DelimitedReader:
         commas = [name for place, name in enumerate(names) if self._has_commas(place)]
         kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in coded else pa.string() for name in wanted}
         try:
-            with opened(file) as stream, self._reader(native(stream), names, kinds) as reader:
+            skipped = self._skipped(file)
+            with opened(file) as stream, self._reader(native(stream), names, kinds, skipped) as reader:
                 for batch in reader:
                     yield with_points(pa.Table.from_batches([batch]), commas)
         except UnicodeDecodeError:
@@ -82,17 +87,22 @@ class DelimitedReader:
         names = self.columns(file) or []
         return {name: "thousands" if self._has_commas(place) else "unclear" for place, name in enumerate(names)}
 
+    def _skipped(self, file: DataFile) -> int:
+        """The number of lines before the header."""
+        return int(self._dialect.is_declared and declares_delimiter(file, self._dialect.encoding))
+
     def _has_commas(self, place: int) -> bool:
         return self._dialect.commas is None or place in self._dialect.commas
 
     def _reader(
-        self, stream: pa.NativeFile, names: Sequence[str], kinds: dict[str, pa.DataType]
+        self, stream: pa.NativeFile, names: Sequence[str], kinds: dict[str, pa.DataType], skipped: int
     ) -> pacsv.CSVStreamingReader:
         dialect = self._dialect
         return pacsv.open_csv(
             stream,
             read_options=pacsv.ReadOptions(
                 block_size=_READ_BYTES,
+                skip_rows=skipped,
                 column_names=None if dialect.has_header else names,
                 encoding="utf8" if dialect.encoding == UTF8 else dialect.encoding,  # Arrow's own name is fastest
             ),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.decimal_commas import comma_columns
 from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.formats.signatures import refuse_binary
 from trainwright_trainer.data.formats.streams import opened
 
 HEAD_BYTES = 1 << 18
@@ -22,6 +24,9 @@ _DELIMITERS = (",", ";", "|", "\t")
 _SAMPLE_ROWS = 200
 _FIT = 0.9
 """The least share of the sampled rows that must have as many values as the header. One broken row may be among them."""
+_DECLARED = re.compile(r'"?sep=([^\w"\r\n])"?(?:\r\n?|\n)', re.IGNORECASE)
+"""The line by which Excel knows the delimiter of a file."""
+_DECLARED_BYTES = 64
 # The mark of UTF-32 begins with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, UTF8),
@@ -35,23 +40,28 @@ _MARKS = (
 @dataclass(frozen=True)
 class Dialect:
     """The delimiter and the encoding of a file. `found` has a line for a value that differs from the usual one and is
-    not given. `commas`: the places of the columns with decimal commas; None: all columns can have them."""
+    not given. `commas`: the places of the columns with decimal commas; None: all columns can have them. `is_declared`:
+    a line before the header names the delimiter."""
 
     delimiter: str
     encoding: str
     has_header: bool
     commas: frozenset[int] | None = frozenset()
     found: tuple[str, ...] = ()
+    is_declared: bool = False
 
 
 def dialect_of(file: DataFile, usual: str, options: DatasetOptions) -> Dialect:
     """The dialect of a file. `usual` is the delimiter that its format names. Raises OSError, `UnreadableFileError`."""
     with opened(file) as stream:
         head = stream.read(HEAD_BYTES)
+    refuse_binary(head, file.path.name)
     is_whole = len(head) < HEAD_BYTES
     encoding = options.encoding or encoding_of(head)
     text, has_header = _text_of(head, encoding), options.header is not False
-    delimiter = options.delimiter or delimiter_of(text, usual, is_whole)
+    declared = _DECLARED.match(text)
+    text = text[declared.end() :] if declared else text
+    delimiter = options.delimiter or (declared[1] if declared else delimiter_of(text, usual, is_whole))
     commas = None if options.decimal == "," else frozenset[int]()
     if options.decimal is None and delimiter != ",":
         commas = comma_columns(_even_rows(text, delimiter, is_whole)[has_header:])
@@ -60,7 +70,13 @@ def dialect_of(file: DataFile, usual: str, options: DatasetOptions) -> Dialect:
     found += ["decimal comma"] if commas else []
     listed = " and ".join([*([", ".join(found[:-1])] if found[1:] else []), *found[-1:]])
     line = f"read with {listed}, as its first rows show; datasetOptions sets another"
-    return Dialect(delimiter, encoding, has_header, commas, (line,) if found else ())
+    return Dialect(delimiter, encoding, has_header, commas, (line,) if found else (), declared is not None)
+
+
+def declares_delimiter(file: DataFile, encoding: str) -> bool:
+    """True if the first line of the file names the delimiter, as in `sep=;`."""
+    with opened(file) as stream:
+        return _DECLARED.match(_text_of(stream.read(_DECLARED_BYTES), encoding)) is not None
 
 
 def encoding_of(head: bytes) -> str:

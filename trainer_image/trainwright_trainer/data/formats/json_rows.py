@@ -12,6 +12,7 @@ import pyarrow.json as pajson
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.dialect import UTF8, check_encoding
 from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.formats.signatures import refuse_binary
 from trainwright_trainer.data.formats.streams import native, opened
 from trainwright_trainer.data.table_schema import flat
 
@@ -38,7 +39,9 @@ class JsonReader:
 
 def _is_array(file: DataFile) -> bool:
     with opened(file) as stream:
-        return stream.read(_HEAD_BYTES).removeprefix(_MARK).lstrip().startswith(b"[")
+        head = stream.read(_HEAD_BYTES)
+    refuse_binary(head, file.path.name)
+    return head.removeprefix(_MARK).lstrip().startswith(b"[")
 
 
 def _of_lines(file: DataFile, columns: Sequence[str]) -> pa.Table:
