@@ -288,6 +288,21 @@ def test_files_that_disagree_are_named(parquet, tmp_path):
     assert mistake_of(tmp_path / "many") == f"dataset: 'b.parquet' differs from the files before it: {line}"
 
 
+def test_a_key_that_a_file_of_json_lacks_is_missing(text, tmp_path):
+    text('{"x": 1, "h": "e"}\n', "folder/a.jsonl")
+    text('{"x": 2, "g": {"k": "f"}}\n{"x": 3}\n', "folder/b.jsonl")
+    text('[{"x": 4}]', "folder/c.json")
+    text('{"x": 5, "g": {"k": "i"}}\n', "folder/d.jsonl")
+    assert read(tmp_path / "folder", ["x", "g.k", "h"]) == {
+        "x": [1, 2, 3, 4, 5],
+        "g.k": [None, "f", None, None, "i"],
+        "h": ["e", None, None, None, None],
+    }
+    assert source.columns_of(find(str(tmp_path / "folder"))) == ["x", "h", "g.k"]
+    line = "config.input_features[0].column: 'hh' is not in folder. Nearest: 'h'."
+    assert mistake_of(tmp_path / "folder", ["hh", "x"]) == line
+
+
 def test_a_file_that_cannot_be_opened_is_the_environments(tmp_path, monkeypatch):
     path = tmp_path / "x.csv"
     path.write_text("n,t\n1,2\n")

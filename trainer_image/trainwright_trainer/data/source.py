@@ -35,14 +35,11 @@ def check(files: Files, wanted: Wanted) -> None:
 
 
 def columns_of(files: Files) -> Sequence[str]:
-    """The names of all columns. It reads the first file, if only its rows tell them. Raises `Mistakes`."""
+    """The names of all columns. It reads all files, if only their rows tell them. Raises `Mistakes`."""
     keys = keys_of(files.names[0])
     with _readable(files.each[0]) as file:
         names = files.reader.columns(file)
-        if names is None:
-            # For a name that no file has, such a reader gives all columns.
-            names = next(iter(files.reader.read(file, [""], []))).column_names
-    return [*(name for name in names if name not in keys), *keys]
+    return _names_in_any(files) if names is None else [*(name for name in names if name not in keys), *keys]
 
 
 def notices(files: Files) -> Sequence[str]:
@@ -69,15 +66,40 @@ def blocks(files: Files, wanted: Wanted, coded: Sequence[str], block_rows: int |
 def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.Table]:
     columns = _columns(wanted)
     kinds: dict[str, tuple[str, str]] = {}
+    may_lack, is_known = FORMATS[files.format].has_keys and not files.is_single, False
     for file, name in zip(files.each, files.names, strict=True):
         keys = keys_of(name)
         with _readable(file):
             for read in files.reader.read(file, [column for column in columns if column not in keys], coded):
                 table = with_keys(read, keys) if keys else read
+                lacking = [column for column in columns if column not in table.column_names] if may_lack else []
+                if lacking and not is_known:
+                    _check(files, files.dataset, _names_in_any(files, columns), wanted)
+                    is_known = True
+                table = _with_nulls(table, lacking)
                 if name == files.names[0]:
                     _check(files, files.dataset if files.is_single else name, table.column_names, wanted)
                 _agree(kinds, name, table, columns)
                 yield table.select(columns)
+
+
+def _with_nulls(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The table with columns of nulls."""
+    for name in names:
+        table = table.append_column(name, pa.nulls(len(table)))
+    return table
+
+
+def _names_in_any(files: Files, until: Sequence[str] | None = None) -> Sequence[str]:
+    """The names of the columns of the files, of all or up to the file with which those in `until` are found."""
+    names = dict[str, None]()
+    for file, name in zip(files.each, files.names, strict=True):
+        with _readable(file):
+            for table in files.reader.read(file, [""], []):  # for a name that no file has, all columns
+                names |= dict.fromkeys([*table.column_names, *keys_of(name)])
+        if until is not None and names.keys() >= set(until):
+            break
+    return list(names)
 
 
 @dataclass(frozen=True)

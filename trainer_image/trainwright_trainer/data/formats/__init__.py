@@ -33,6 +33,8 @@ class Format:
     """True if a file may be compressed as a whole."""
     has_dialect: bool = False
     """True if the options `_OF_CSV` act. Such a reader knows the words for a missing value itself."""
+    has_keys: bool = False
+    """True if each row names its columns. A column that a file lacks is missing in all rows of the file."""
 
 
 def _plain(make: Callable[[], Reader]) -> Callable[[DataFile, DatasetOptions], Reader]:
@@ -45,7 +47,7 @@ FORMATS: Mapping[str, Format] = {
     "csv": Format("CSV", (".csv",), partial(DelimitedReader, name="CSV", delimiter=","), True, True),
     "tsv": Format("TSV", (".tsv",), partial(DelimitedReader, name="TSV", delimiter="\t"), True, True),
     "excel": Format("Excel", (".xlsx", ".xls"), _plain(ExcelReader)),
-    "json": Format("JSON", (".json", ".jsonl", ".ndjson"), _plain(JsonReader), True),
+    "json": Format("JSON", (".json", ".jsonl", ".ndjson"), _plain(JsonReader), True, has_keys=True),
 }
 SUFFIXES: Mapping[str, str] = {suffix: word for word, each in FORMATS.items() for suffix in each.suffixes}
 
