@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from trainwright_trainer.data import source
+from trainwright_trainer.data.agreement import Wanted, check_names
 from trainwright_trainer.data.content import confirm
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.rows import Block, blocks_of
@@ -50,7 +51,7 @@ class DataFiles:
         """See `source.points`."""
         return source.points(self.files)
 
-    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:
+    def source(self, wanted: Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:
         source.check(self.files, wanted)
         return source.DataSource(self.files, wanted, coded, block_rows)
 
@@ -82,10 +83,10 @@ class DataTable:
         """None: in the texts of a table, a point separates decimals."""
         return {}
 
-    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:  # noqa: ARG002
+    def source(self, wanted: Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:  # noqa: ARG002
         """Raises `Mistakes` for columns that the table lacks."""
         table = self._flat
-        source.check_names(self.name, table.column_names, wanted)
+        check_names(self.name, table.column_names, wanted)
         return _TableSource(table.select(sorted({column for _, column in wanted})), block_rows)
 
     def notices(self) -> Sequence[str]:

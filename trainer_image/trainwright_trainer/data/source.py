@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from trainwright_api.problems import Mistakes, Problem, nearest_names
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.agreement import Wanted, agree, check_columns
 from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats import FORMATS
@@ -18,11 +19,6 @@ from trainwright_trainer.data.partitions import keys_of, with_keys
 from trainwright_trainer.data.rows import BLOCK_ROWS, Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.features.column import Points
-from trainwright_trainer.features.errors import kind_of
-
-_MOST_NAMES, _MAX_CHARACTERS = 3, 60
-Wanted = Sequence[tuple[str, str]]
-"""Pairs of a path in the config and the column that it names."""
 
 
 def check(files: Files, wanted: Wanted) -> None:
@@ -31,7 +27,7 @@ def check(files: Files, wanted: Wanted) -> None:
     with _readable(files.each[0]) as file:
         columns = files.reader.columns(file)
     if columns is not None:
-        _check(files, files.dataset, [*(name for name in columns if name not in keys), *keys], wanted)
+        check_columns(files, files.dataset, [*(name for name in columns if name not in keys), *keys], wanted)
 
 
 def columns_of(files: Files) -> Sequence[str]:
@@ -74,12 +70,12 @@ def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.T
                 table = with_keys(read, keys) if keys else read
                 lacking = [column for column in columns if column not in table.column_names] if may_lack else []
                 if lacking and not is_known:
-                    _check(files, files.dataset, _names_in_any(files, columns), wanted)
+                    check_columns(files, files.dataset, _names_in_any(files, columns), wanted)
                     is_known = True
                 table = _with_nulls(table, lacking)
                 if name == files.names[0]:
-                    _check(files, files.dataset if files.is_single else name, table.column_names, wanted)
-                _agree(kinds, name, table, columns)
+                    check_columns(files, files.dataset if files.is_single else name, table.column_names, wanted)
+                agree(kinds, name, table, columns)
                 yield table.select(columns)
 
 
@@ -129,8 +125,8 @@ class DataSource:
                 head = reader.head(file)
             table = with_keys(head.schema.empty_table(), keys_of(name))
             if name == files.names[0]:
-                _check(files, files.dataset if files.is_single else name, table.column_names, self.wanted)
-            _agree(kinds, name, table, columns)
+                check_columns(files, files.dataset if files.is_single else name, table.column_names, self.wanted)
+            agree(kinds, name, table, columns)
             rows.append(head.rows)
         return DivisibleData(self, tuple(rows))
 
@@ -199,58 +195,3 @@ def _readable(file: DataFile) -> Iterator[DataFile]:
         raise Mistakes.one("dataset", f"{file.name!r} has gone while it was read.") from error
     except OSError as error:
         raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({reason_of(error)}).") from error
-
-
-def _check(files: Files, name: str, columns: Sequence[str], wanted: Wanted) -> None:
-    """Raise `Mistakes` for wanted columns that `columns`, those of the file called `name`, do not contain once."""
-    if len(columns) == 1 and FORMATS[files.format].has_dialect and any(column != columns[0] for _, column in wanted):
-        line = f"{name!r} has one column, {_shortened(columns[0])!r}. Is its delimiter another one? "
-        raise Mistakes.one("dataset", f'{line}Set datasetOptions.delimiter, as in ";".')
-    check_names(name, columns, wanted)
-
-
-def check_names(name: str, columns: Sequence[str], wanted: Wanted) -> None:
-    """Raise `Mistakes` for wanted columns that `columns`, those of the table called `name`, do not contain once."""
-    lines = [Problem(path, line) for path, column in wanted if (line := _lack(name, columns, column))]
-    if lines:
-        raise Mistakes(lines)
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MAX_CHARACTERS else f"{name[:_MAX_CHARACTERS]}…"
-
-
-def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
-    if columns.count(column) == 1:
-        return None
-    if column in columns:
-        return f"{column!r} is the name of {columns.count(column)} columns of {dataset}. Name each differently."
-    near = ", ".join(map(repr, nearest_names(column, columns, _MOST_NAMES)))
-    return f"{column!r} is not in {dataset}." + (f" Nearest: {near}." if near else "")
-
-
-def _agree(kinds: dict[str, tuple[str, str]], name: str, table: pa.Table, columns: Sequence[str]) -> None:
-    """Raise `Mistakes` if `columns` are not in the table called `name`, or of another kind than in earlier tables.
-
-    `kinds` has the kind of each column and the name of the first file with it. Whole numbers count as numbers.
-    """
-    present = [column for column in columns if table.column_names.count(column) == 1]
-    found = [f"it has no column {column!r}" for column in columns if column not in present]
-    for column in present:
-        kind = _kin(table.schema.field(column).type)
-        if kind == "empty":
-            continue
-        before, file = kinds.setdefault(column, (kind, name))
-        if kind != before:
-            found.append(f"{column!r} holds {kind}, but {before} in {file!r}")
-    if found:
-        raise Mistakes.one("dataset", f"{name!r} differs from the files before it: {'; '.join(found)}.")
-
-
-def _kin(kind: pa.DataType) -> str:
-    """The kind of a type, in which the columns of all files have to agree."""
-    if pa.types.is_decimal(kind):
-        return "decimals"
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return f"times in the zone {kind.tz}"
-    return "numbers" if kind_of(kind) == "whole numbers" else kind_of(kind)
