@@ -59,7 +59,8 @@ def test_text_in_a_number_column(workplace, lines, refused):
     workplace.data(*lines[:17], "big,yes,a,no", *lines[17:])
     assert refused() == (
         "job.yaml: config.input_features[0]: column 'size' is text from row 17 on ('big'), the feature is a number. "
-        "Use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+        "If the text stands for a missing value, add it to datasetOptions.naValues; "
+        "else use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
     )
 
 

@@ -172,7 +172,8 @@ def test_text_is_named_with_its_row(run):
         run("number", ["1", "2", "3", "4", "N14228", "x"])
     assert str(mistakes.value) == (
         "config.input_features[0]: column 'x' is text from row 5 on ('N14228'), the feature is a number. "
-        "Use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+        "If the text stands for a missing value, add it to datasetOptions.naValues; "
+        "else use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
     )
 
 
@@ -181,6 +182,18 @@ def test_a_decimal_comma_has_its_remedy(run):
         run("number", ["1", "2,5", "x"])
     assert "column 'x' has a number with a comma in row 2 ('2,5')" in str(mistakes.value)
     assert 'datasetOptions: {decimal: ","}' in str(mistakes.value)
+
+
+@pytest.mark.parametrize("value", ["12%", "$5", "1 000", "1\u00a0000", "\u22121", "1'000.5", "1,000.50"])
+def test_a_number_that_people_write_is_named_as_one(run, value):
+    with pytest.raises(Mistakes, match="has a number with a sign or a separator in row 2"):
+        run("number", ["1", value])
+
+
+@pytest.mark.parametrize("value", ["1,000,000", "2,5"])
+def test_commas_are_named(run, value):
+    with pytest.raises(Mistakes, match="has a number with a comma in row 2"):
+        run("number", ["1", value])
 
 
 def test_with_drop_row_text_is_missing(run):

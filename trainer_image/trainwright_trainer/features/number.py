@@ -32,13 +32,19 @@ from trainwright_trainer.features.numerals import THOUSANDS, numbers_of
 Floats = npt.NDArray[np.float64]
 
 _TEXT = (
-    "is text from row {row} on ({value}), the feature is a number. "
-    "Use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+    "is text from row {row} on ({value}), the feature is a number. If the text stands for a missing value, add it to "
+    "datasetOptions.naValues; else use type category, or missing_value_strategy drop_row. "
+    "(Row 1 is the first row of data.)"
 )
-_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)+\s*")
 _COMMA_TEXT = (
     "has a number with a comma in row {row} ({value}). If the comma stands before decimals, read the CSV file with "
     'datasetOptions: {{decimal: ","}}; if it separates thousands, write none. (Row 1 is the first row of data.)'
+)
+_SIGNS = re.compile(r"\s*[+\-\u2212]?\s*[$€£¥]?\s*[+\-\u2212]?\d[\d.,'\s]*[$€£¥%]?\s*")
+_SIGNS_TEXT = (
+    "has a number with a sign or a separator in row {row} ({value}), which is not read: write numbers as in -1234.5. "
+    "(Row 1 is the first row of data.)"
 )
 _THOUSANDS_TEXT = (
     "has a point before three digits in row {row} ({value}), which separates thousands here: write none, as in 1007. "
@@ -76,12 +82,14 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
 
 
 def _of_signs(value: Any) -> str | None:
-    """The message about a text with a comma before decimals or with separators of thousands."""
+    """The message about a text that people read as a number."""
     if not isinstance(value, str):
         return None
     if re.match(THOUSANDS, value):
         return _THOUSANDS_TEXT
-    return _COMMA_TEXT if _COMMA.fullmatch(value) else None
+    if _COMMA.fullmatch(value):
+        return _COMMA_TEXT
+    return _SIGNS_TEXT if _SIGNS.fullmatch(value) else None
 
 
 def _numbers(values: pa.Array, points: Points) -> tuple[pa.Array, Mask | None]:
