@@ -18,7 +18,7 @@ from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
-from trainwright_trainer.data.formats.missing_words import without_words
+from trainwright_trainer.data.formats.missing_words import without_na_values
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.frames.dask import DaskProcessor
@@ -259,10 +259,10 @@ DAY = datetime(2020, 1, 1)
 )
 def test_words_are_missing_as_values_of_the_type_of_a_column(values, kind, words, missing):
     column = pa.array(values, kind)
-    found = without_words(pa.table({"x": column}), words)["x"]
+    found = without_na_values(pa.table({"x": column}), words)["x"]
     assert (found.type, found.is_null().to_pylist()) == (kind, missing)
     if pa.types.is_primitive(kind):
-        coded = without_words(pa.table({"x": column.dictionary_encode()}), words)["x"]
+        coded = without_na_values(pa.table({"x": column.dictionary_encode()}), words)["x"]
         assert coded.cast(kind).is_null().to_pylist() == missing
 
 

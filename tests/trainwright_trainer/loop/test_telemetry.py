@@ -75,8 +75,7 @@ def test_a_cpu_is_measured_in_the_first_steps_and_in_each_eighth_and_its_loader_
     measured = []
     for step in range(20):
         own.begin()
-        clock.now += 20.0 if step == 9 else 0.0
-        own.loaded()
+        own.loaded(20.0 if step == 9 else 0.0)
         clock.now += step
         own.computed()
         if own.measuring:
@@ -134,7 +133,7 @@ def test_a_gpu_is_never_waited_for_but_at_the_end_of_a_round(monkeypatch):
     for step in range(7):
         Mark.now, Mark.done = step * 10.0, step * 10.0 - 15
         own.begin()
-        own.loaded()
+        own.loaded(0.0)
         Mark.now += step
         own.computed()
     assert Mark.done == 45.0

@@ -16,7 +16,7 @@ from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.passes import Passes
 from trainwright_trainer.data.row_split import KnownSplit, RowSplit, Split, assigns_by_row
 from trainwright_trainer.data.rows import BLOCK_ROWS, RawColumn
-from trainwright_trainer.data.selection import block_rows, coded_columns, wanted_columns, with_points
+from trainwright_trainer.data.selection import block_rows, coded_columns, wanted_columns, with_meaning_of_points
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of, parts_of
 from trainwright_trainer.data.transforms import Clean, CleanBlock
@@ -134,7 +134,7 @@ def stage_of(
     wanted = wanted_columns(list(features), preprocessing)
     split = None if preprocessing is None else column_of(preprocessing)
     data = source.DataSource(files, wanted, coded_columns(list(features), preprocessing), block_rows(features))
-    return processor.stage(data, Clean(tuple(with_points(features, source.points(files))), split))
+    return processor.stage(data, Clean(tuple(with_meaning_of_points(features, source.points(files))), split))
 
 
 def check_holds_rows(files: Files, rows: int) -> None:

@@ -26,7 +26,13 @@ from trainwright_trainer.data.missing_cells import missing_line, named
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Columns, Prepared
 from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.rows import Block
-from trainwright_trainer.data.selection import block_rows, coded_columns, features_of, wanted_columns, with_points
+from trainwright_trainer.data.selection import (
+    block_rows,
+    coded_columns,
+    features_of,
+    wanted_columns,
+    with_meaning_of_points,
+)
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.transforms import Clean, CleanBlock, Failed, Pass, PassedBlock, Work
 from trainwright_trainer.features.column import Cleaned, Decoder, Feature, Points, Statistics
@@ -96,7 +102,7 @@ class NewData:
         self.name = data.name
         self._data, self._splits = data, splits
         self._points = data.points()
-        features = with_points(features_of(config, targets=targets, decoder=decoder), self._points)
+        features = with_meaning_of_points(features_of(config, targets=targets, decoder=decoder), self._points)
         self._features = with_files(features, data.home, data.access)
         self._statistics = {feature.name: statistics[feature.name] for feature in self._features}
         self._works = tuple(

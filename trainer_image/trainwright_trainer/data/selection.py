@@ -52,7 +52,7 @@ def _preprocessing(item: Any, path: str) -> Any:
     return section.model_copy(update={"height": height, "width": width})
 
 
-def with_points(features: Sequence[Feature], points: Mapping[str, Points]) -> list[Feature]:
+def with_meaning_of_points(features: Sequence[Feature], points: Mapping[str, Points]) -> list[Feature]:
     """The features, with what a point separates in the texts of their columns."""
     return [replace(feature, points=points.get(feature.column, feature.points)) for feature in features]
 

@@ -13,8 +13,7 @@ from trainwright_trainer.data.agreement import Wanted, agree, check_columns
 from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats import FORMATS
-from trainwright_trainer.data.formats.delimited import DelimitedReader
-from trainwright_trainer.data.formats.reader import RangeReader, UnreadableFileError
+from trainwright_trainer.data.formats.reader import NumeralReader, RangeReader, UnreadableFileError
 from trainwright_trainer.data.partitions import keys_of, with_keys
 from trainwright_trainer.data.rows import BLOCK_ROWS, Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
@@ -51,7 +50,7 @@ def points(files: Files) -> Mapping[str, Points]:
     """
     with _readable(files.each[0]) as file:
         reader = files.reader
-        return reader.points(file) if isinstance(reader, DelimitedReader) else {}
+        return reader.points(file) if isinstance(reader, NumeralReader) else {}
 
 
 def blocks(files: Files, wanted: Wanted, coded: Sequence[str], block_rows: int | None = None) -> Iterator[Block]:

@@ -34,8 +34,9 @@ MISSING_SIGNS = ("?", "-")
 """Further texts that count as a missing value where numbers or dates are expected. In other columns they are values."""
 
 _NUMERAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?\s*$"
-"""A number in which points can separate thousands, as in 1.007 and 1.234.567,5. No thousands begin with a zero."""
+GROUPED = r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"
+"""Digits in which points can separate thousands, as in 1.007 and 1.234.567. No thousands begin with a zero."""
+THOUSANDS = rf"^\s*[+-]?{GROUPED}(,[0-9]+)?\s*$"
 _DECIMALS = r"^\s*[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?\s*$"
 
 

@@ -30,8 +30,8 @@ class OwnTime(Watch, Protocol):
         """Called right before the loader fetches a batch."""
         ...
 
-    def loaded(self) -> None:
-        """Called when the batch is there."""
+    def loaded(self, seconds: float) -> None:
+        """Called when the batch is there. The loader took `seconds`."""
         ...
 
     def forget(self) -> None:
@@ -61,12 +61,11 @@ class OnCpu:
     def begin(self) -> None:
         self.measuring = self._steps < EVERY or self._steps % EVERY == 0
         self._waited = 0.0
-        self._began = self._clock()
 
-    def loaded(self) -> None:
-        before, self._began = self._began, self._clock()
-        self._loading += self._began - before
+    def loaded(self, seconds: float) -> None:
+        self._loading += seconds
         self._steps += 1
+        self._began = self._clock()
 
     def computed(self) -> None:
         if self.measuring:
@@ -107,7 +106,7 @@ class OnGpu:
         if self.measuring:
             self._first.record()
 
-    def loaded(self) -> None: ...
+    def loaded(self, seconds: float) -> None: ...
 
     def computed(self) -> None:
         if self.measuring:
@@ -150,7 +149,7 @@ class Telemetry:
             now = self._clock()
             if batch is None:
                 return
-            self._own.loaded()
+            self._own.loaded(now - before)
             self._loader += now - before
             self._steps += 1
             if self._use is not None:

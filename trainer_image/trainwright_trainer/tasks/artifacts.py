@@ -29,10 +29,8 @@ from trainwright_trainer.tasks.result import Result
 
 
 def save_model(context: TrainContext, model: Model) -> None:
-    """Write the folder `model/`, unless a newer attempt has superseded this one."""
+    """Write the folder `model/`."""
     attempt, job = context.attempt, context.job
-    if attempt.superseded():
-        return
     model_folder.save(
         attempt.storage,
         {name: tensor.cpu() for name, tensor in model.whole_weights().items()},

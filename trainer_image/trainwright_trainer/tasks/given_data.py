@@ -72,12 +72,12 @@ def given_data(data: Data, na_values: Sequence[str] = ()) -> DataFiles | DataTab
     from trainwright_api.resource.dataset_options import DatasetOptions
     from trainwright_trainer.data.datasets import DataFiles, DataTable
     from trainwright_trainer.data.files import find
-    from trainwright_trainer.data.formats.missing_words import without_words
+    from trainwright_trainer.data.formats.missing_words import without_na_values
 
     if isinstance(data, str | os.PathLike):
         return DataFiles(find(os.fspath(data), options=DatasetOptions(na_values=list(na_values) or None)))
     table = table_of(data)
-    return DataTable(without_words(table, na_values) if na_values else table, "the table")
+    return DataTable(without_na_values(table, na_values) if na_values else table, "the table")
 
 
 def as_given(data: object, table: pa.Table) -> Any:

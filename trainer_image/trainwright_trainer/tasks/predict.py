@@ -179,12 +179,11 @@ def _kept(config: ModelConfig, block: EncodedBlock) -> Mapping[str, pa.Array]:
     """The kept columns as the source has them; the columns of numbers as numbers, null where there is none."""
     features = (*config.input_features, *config.output_features)
     numbers = {feature.column or feature.name for feature in features if feature.type == "number"}
-    return {
-        name: numbers_of(values, block.points.get(name, "decimals"))[0]
-        if name in numbers and pa.types.is_string(values.type)
-        else values
-        for name, values in block.kept.items()
-    }
+    kept = dict(block.kept)
+    for name in numbers & kept.keys():
+        if pa.types.is_string(kept[name].type):
+            kept[name], _ = numbers_of(kept[name], block.points.get(name, "decimals"))
+    return kept
 
 
 def _beside(kept: Mapping[str, pa.Array], table: pa.Table) -> pa.Table:

@@ -8,12 +8,10 @@ from collections.abc import Collection, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.numerals import MISSING_SIGNS, MISSING_WORDS
+from trainwright_trainer.features.numerals import GROUPED, MISSING_SIGNS, MISSING_WORDS
 
-_GROUPED = r"[1-9]\d{0,2}(?:\.\d{3})+"
-"""Points before three digits separate thousands if a comma stands before the decimals."""
-_NUMBER = re.compile(rf"\s*[+-]?(?:\d+|{_GROUPED})(?:,\d+)?\s*")
-_DECIMALS = re.compile(rf"\s*[+-]?(?:\d+,(?!\d{{3}}\s*$)\d+|{_GROUPED},\d+)\s*")
+_NUMBER = re.compile(rf"\s*[+-]?(?:\d+|{GROUPED})(?:,\d+)?\s*")
+_DECIMALS = re.compile(rf"\s*[+-]?(?:\d+,(?!\d{{3}}\s*$)\d+|{GROUPED},\d+)\s*")
 """A comma that can be no separator of thousands."""
 _COMMA, _POINT = r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2"
 _NO_NUMBERS = frozenset({*MISSING_WORDS, *MISSING_SIGNS})

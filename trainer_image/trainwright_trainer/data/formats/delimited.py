@@ -81,7 +81,7 @@ class DelimitedReader:
             raise UnreadableFileError(f"cannot be read as {self.name}: {error}.") from error
 
     def points(self, file: DataFile) -> Mapping[str, Points]:
-        """By column: what a point before three digits separates, where it may be no decimals."""
+        """See `NumeralReader`."""
         if self._dialect.commas is not None and not self._dialect.commas:
             return {}
         names = self.columns(file) or []

@@ -31,10 +31,10 @@ class ReaderWithMissingWords:
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         for table in self._reader.read(file, columns, coded):
-            yield without_words(table, self._words)
+            yield without_na_values(table, self._words)
 
 
-def without_words(table: pa.Table, words: Sequence[str]) -> pa.Table:
+def without_na_values(table: pa.Table, words: Sequence[str]) -> pa.Table:
     """The table with null for each text, number and time that is one of `words`, as a text or as the same value."""
     return pa.table([_cleared(column, words) for column in table.columns], names=table.column_names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import pyarrow as pa
 
 from trainwright_trainer.data.datafile import DataFile, is_of_a_store
+from trainwright_trainer.features.column import Points
 
 
 class UnreadableFileError(Exception):
@@ -52,6 +53,14 @@ class Reader(Protocol):
 
         Columns in `coded` are preferably dictionaries. Readers of text formats infer no types from text.
         """
+
+
+@runtime_checkable
+class NumeralReader(Reader, Protocol):
+    """A reader of texts in which a point may be no decimal point."""
+
+    def points(self, file: DataFile) -> Mapping[str, Points]:
+        """By column: what a point before three digits separates, where it may be no decimals."""
 
 
 @runtime_checkable
