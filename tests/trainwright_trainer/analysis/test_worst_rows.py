@@ -50,3 +50,4 @@ def test_values_are_texts_for_people() -> None:
         "1.500, –",
     ]
     assert len(text_of("x" * 500)) == 200
+    assert [text_of(b"a text"), text_of(b"\x89PNG" * 1000)] == ["a text", "4 kB"]

@@ -20,6 +20,7 @@ from tests.workbook import write_workbook
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import find
+from trainwright_trainer.data.formats.missing_words import without_texts
 from trainwright_trainer.errors import EnvironmentFailure
 
 ROWS = [(1, "a"), (2, None), (3, "c, d"), (None, "e\nf")]
@@ -424,3 +425,8 @@ def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     line = "reading Excel needs one more package: pip install 'trainwright[excel]', or save 'x.xlsx' as CSV"
     assert mistake_of(workbook(tmp_path / "x.xlsx", ["n"]), ["n"]) == f"dataset: {line}"
+
+
+def test_missing_words_are_found_in_bytes():
+    table = pa.table({"x": pa.array([b"a", b"unknown"]), "y": pa.array(["unknown", "b"])})
+    assert without_texts(table, ["unknown"]).to_pydict() == {"x": [b"a", None], "y": [None, "b"]}

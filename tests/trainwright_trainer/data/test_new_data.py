@@ -154,3 +154,10 @@ def test_only_the_test_part_is_asked_for(trained, parquet, columns, usual, monke
     found = [block.data.splits for block in rows_of(usual(), trained.statistics, path, splits=trained.splits).blocks()]
     codes = [code for part in found for code in part.tolist()]
     assert codes == [TEST if code == TEST else UNSAMPLED for code in trained.splits.tolist()]
+
+
+def test_bytes_are_encoded_as_their_text(trained, parquet, columns, usual):
+    table = pa.parquet.read_table(parquet(columns, "new.parquet"))
+    bytes_of = table.set_column(1, "c", table["c"].cast(pa.binary())).set_column(3, "d", table["d"].cast(pa.binary()))
+    data = NewData(DataTable(bytes_of, "it"), usual(), trained.statistics, targets=True)
+    assert encoded(data) == {name: column.to_pylist() for name, column in trained.columns.items()}

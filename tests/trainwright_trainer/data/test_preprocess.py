@@ -409,6 +409,42 @@ def test_text_that_is_not_utf8_in_a_binary_format_is_reported(parquet, config):
         prepare(config(["c:category"], ["y:binary"], split={"type": "hash", "column": "c"}), path, seed=0)
 
 
+TYPES = ["number", "category", "binary", "date", "vector", "set", "bag", "sequence", "text"]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_bytes_are_read_as_text_by_every_type(parquet, config, kind):
+    word = {"date": "2024-01-0%d", "vector": "%d 2", "number": "%d"}.get(kind, "word %d")
+    texts = [word % (1 + row % 2) for row in range(60)]
+    columns = {"x": pa.array(texts), "y": [row % 3 for row in range(60)]}
+    of_text = prepare(config([f"x:{kind}"], ["y:number"]), parquet(columns, "text.parquet"), seed=0)
+    columns["x"] = columns["x"].cast(pa.binary())
+    of_bytes = prepare(config([f"x:{kind}"], ["y:number"]), parquet(columns, "bytes.parquet"), seed=0)
+    assert plain(of_bytes) == plain(of_text)
+
+
+@pytest.mark.parametrize("kind", ["hash", "fixed", "stratify", "datetime"])
+def test_a_split_reads_bytes_as_text(parquet, config, kind):
+    words = {"fixed": ["train", "validation", "test"], "datetime": ["2024-01-01", "2024-01-02", "2024-01-03"]}
+    texts = [words.get(kind, ["a", "b", "c", "d"])[row % 3] for row in range(60)]
+    columns = {"x": pa.array(texts), "n": list(range(60)), "y": [row % 3 for row in range(60)]}
+    shares = {"probabilities": [0.7, 0.0, 0.3]} if kind == "hash" else {}
+    settings = config(["n:number"], ["y:number"], split={"type": kind, "column": "x", **shares})
+    of_text = prepare(settings, parquet(columns, "text.parquet"), seed=0)
+    columns["x"] = columns["x"].cast(pa.binary())
+    of_bytes = prepare(settings, parquet(columns, "bytes.parquet"), seed=0)
+    assert of_bytes.splits.tolist() == of_text.splits.tolist()
+
+
+@pytest.mark.parametrize("split", ["hash", "fixed", "stratify", "datetime"])
+def test_bytes_that_are_no_text_are_reported(parquet, config, split):
+    path = parquet({"c": pa.array([b"\xe9", b"a"] * 50), "n": [1, 2] * 50, "y": [0, 1] * 50})
+    with pytest.raises(Mistakes, match=r"input_features\[0\]: column 'c' holds bytes that are no text in UTF-8"):
+        prepare(config(["c:category"], ["y:number"]), path, seed=0)
+    with pytest.raises(Mistakes, match=r"split\.column: column 'c' holds bytes that are no text in UTF-8"):
+        prepare(config(["n:number"], ["y:number"], split={"type": split, "column": "c"}), path, seed=0)
+
+
 def test_missing_cells_of_all_columns_are_one_line(text, config):
     """True if the reader of CSV makes a cell null or the feature: empty, and words such as NA, N/A, null, ? and -."""
     words = ["", "NA", "N/A", "null", "?", "-", "1"]

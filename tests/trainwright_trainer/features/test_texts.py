@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainwright_trainer.features.errors import WrongTypeError
-from trainwright_trainer.features.texts import dictionary_of, texts_of
+from trainwright_trainer.features.texts import dictionary_of, texts_of, without_bytes
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,27 @@ def test_whole_numbers_read_the_same_as_floats(numbers):
 def test_lists_have_no_text():
     with pytest.raises(WrongTypeError, match="holds lists"):
         dictionary_of(pa.array([[1]]))
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(2)])
+def test_bytes_are_text(kind):
+    values = pa.array(["é".encode(), None, b"ab"], kind)
+    assert without_bytes(values).to_pylist() == ["é", None, "ab"]
+    assert without_bytes(values.dictionary_encode()).to_pylist() == ["é", None, "ab"]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.binary()), pa.large_list(pa.binary()), pa.list_(pa.binary(), 2)])
+def test_bytes_in_lists_are_text(kind):
+    assert without_bytes(pa.array([[b"a", None], None], kind)).to_pylist() == [["a", None], None]
+
+
+@pytest.mark.parametrize(
+    "values", [pa.array(["a"]), pa.array([1]), pa.array([["a"]]), pa.array(["a"]).dictionary_encode()]
+)
+def test_a_column_without_bytes_stays_as_it_is(values):
+    assert without_bytes(values) is values
+
+
+def test_bytes_that_are_no_text_are_one_line():
+    with pytest.raises(WrongTypeError, match=r"holds bytes that are no text in UTF-8\. Write the column as text\."):
+        without_bytes(pa.array([b"a", b"\xff"]))

@@ -44,6 +44,9 @@ def repeated(*values: object) -> list[object]:
         pytest.param([["a"], ["b", "c"]] * 100, "set", id="lists of texts"),
         pytest.param([[1.0], [2.0, 3.0]] * 100, None, id="lists of several sizes"),
         pytest.param([None] * ROWS, None, id="no value"),
+        pytest.param([str(one).encode() for one in FLOATS], "number", id="numbers as bytes"),
+        pytest.param([[b"a"], [b"b", b"c"]] * 100, "set", id="lists of bytes"),
+        pytest.param([b"\xff%d" % row for row in range(ROWS)], None, id="bytes that are no text"),
         pytest.param(["?", "NA"] * 100, None, id="words for missing"),
         pytest.param([1.5] * ROWS, None, id="one value"),
         pytest.param(range(1000, 1000 + ROWS), None, id="row numbers"),
@@ -80,6 +83,9 @@ def test_the_reason_is_one_line(column):
     assert input_choice(column([1] * ROWS)).reason == "one value"
     assert input_choice(column(range(ROWS))).reason == "a different value in every row: an id"
     assert input_choice(column(FLOATS, " ")).reason == "no name"
+    no_text = "bytes that are no text; if they are images, type: image reads them"
+    assert input_choice(column([b"\xff%d" % row for row in range(ROWS)])).reason == no_text
+    assert target_choice(column([b"\xff", b"\xfe"] * 100)).reason == f"it holds {no_text}"
 
 
 @pytest.mark.parametrize(

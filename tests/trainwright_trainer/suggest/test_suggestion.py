@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 
+import pyarrow as pa
 import pytest
 
 from trainwright_api.checks import load
@@ -127,6 +128,14 @@ def test_any_name_of_a_column(profile, name):
     loaded = load.loads(job_text(found, "d.csv", "job.yaml"), "job.yaml")
     assert loaded.job.spec.config is not None
     assert loaded.job.spec.config.input_features[0].name == name
+
+
+def test_text_that_is_not_utf8_is_one_line(profile):
+    bad = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"\xe9a")]
+    )
+    with pytest.raises(Mistakes, match=r"dataset: column 'x' holds text that is not UTF-8"):
+        profile({"x": bad})
 
 
 def test_what_cannot_be_suggested_is_one_line(profile):

@@ -76,7 +76,15 @@ def text_of(value: Any) -> str:
     if isinstance(value, float):
         return formats.score(value) if abs(value) < 1e15 else f"{value:.4g}"
     if isinstance(value, bytes):
-        return f"{len(value) / 1000:.3g} kB"
+        return _text_of_bytes(value)
     if isinstance(value, list | tuple):
         return formats.shorten(", ".join(map(text_of, value)), MAX_CHARACTERS)
     return formats.shorten(str(value), MAX_CHARACTERS)
+
+
+def _text_of_bytes(value: bytes) -> str:
+    """Text that its file does not mark as such, or the size of an image."""
+    try:
+        return formats.shorten(value.decode(), MAX_CHARACTERS)
+    except UnicodeDecodeError:
+        return f"{len(value) / 1000:.3g} kB"

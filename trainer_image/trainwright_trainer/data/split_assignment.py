@@ -17,7 +17,8 @@ from trainwright_trainer.data.rows import RawColumn
 from trainwright_trainer.data.split import Parts, fixed_parts, hash_parts, random_parts, sampled
 from trainwright_trainer.data.stratify import Classes, StratifiedParts
 from trainwright_trainer.features.column import Mask
-from trainwright_trainer.features.errors import BadValueError, WrongTypeError, check_encoding
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError
+from trainwright_trainer.features.texts import without_bytes
 
 _PATH = "config.preprocessing.split"
 
@@ -60,14 +61,12 @@ def _cut(kept: Mask, column: RawColumn) -> list[Mask]:
 
 @dataclass(frozen=True)
 class _Checked:
-    """Blocks whose text is UTF-8. Iterating them raises `WrongTypeError`."""
+    """Blocks whose bytes are read as text, and whose text is UTF-8. Iterating them raises `WrongTypeError`."""
 
     blocks: Iterable[pa.Array]
 
     def __iter__(self) -> Iterator[pa.Array]:
-        for values in self.blocks:
-            check_encoding(values)
-            yield values
+        return map(without_bytes, self.blocks)
 
 
 def _from_column(split: Any, rows: _Rows) -> Parts:

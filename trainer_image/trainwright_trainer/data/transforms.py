@@ -18,8 +18,9 @@ from trainwright_trainer.data.row_split import Split
 from trainwright_trainer.data.rows import Block
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics
-from trainwright_trainer.features.errors import BadValueError, WrongTypeError, check_encoding
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError
 from trainwright_trainer.features.registry import feature_type
+from trainwright_trainer.features.texts import check_encoding, without_bytes
 
 Done = TypeVar("Done")
 
@@ -77,7 +78,10 @@ class Clean:
 def _clean(feature: Feature, block: Block) -> Cleaned | Failed:
     def work() -> Cleaned:
         values = block.columns[feature.column]
-        check_encoding(values)
+        if feature.type == "image":
+            check_encoding(values)
+        else:
+            values = without_bytes(values)
         return feature_type(feature.type, feature.path).clean(feature, values, block.first_row)
 
     return tried(feature, work)

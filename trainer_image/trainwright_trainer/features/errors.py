@@ -29,6 +29,7 @@ _KINDS = (
     ("true and false", ("is_boolean",)),
     ("dates", ("is_date", "is_timestamp")),
     ("lists", ("is_list", "is_large_list", "is_fixed_size_list")),
+    ("bytes", ("is_binary", "is_large_binary", "is_binary_view", "is_fixed_size_binary")),
     ("empty", ("is_null",)),
 )
 
@@ -38,14 +39,3 @@ def kind_of(kind: pa.DataType) -> str:
     if pa.types.is_dictionary(kind):
         return kind_of(kind.value_type)
     return next((word for word, tests in _KINDS if any(getattr(pa.types, test)(kind) for test in tests)), str(kind))
-
-
-def check_encoding(values: pa.Array) -> None:
-    """Raise `WrongTypeError` for text that is not UTF-8. Binary formats can hold it; later steps cannot handle it."""
-    texts = values.dictionary if pa.types.is_dictionary(values.type) else values
-    if kind_of(texts.type) != "text":
-        return
-    try:
-        texts.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise WrongTypeError("holds text that is not UTF-8.") from error

@@ -15,6 +15,48 @@ from trainwright_trainer.features.errors import WrongTypeError, kind_of
 
 TEXTUAL = ("text", "whole numbers", "numbers", "true and false", "dates", "empty")
 """The kinds of columns whose values can be written as text."""
+_BYTES = "holds bytes that are no text in UTF-8. Write the column as text. (A feature of type image reads bytes.)"
+
+
+def check_encoding(values: pa.Array) -> None:
+    """Raise `WrongTypeError` for text that is not UTF-8. Binary formats can hold it; later steps cannot handle it."""
+    texts = values.dictionary if pa.types.is_dictionary(values.type) else values
+    if kind_of(texts.type) != "text":
+        return
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise WrongTypeError("holds text that is not UTF-8.") from error
+
+
+def without_bytes(values: pa.Array) -> pa.Array:
+    """The column with its bytes as text: some programs write Parquet files that do not mark text as such.
+
+    Raises `WrongTypeError` for bytes and for text that are not UTF-8.
+    """
+    check_encoding(values)
+    kind = _without_bytes(values.type)
+    if kind == values.type:
+        return values
+    try:
+        return pc.cast(values, kind)
+    except pa.ArrowInvalid as error:
+        raise WrongTypeError(_BYTES) from error
+
+
+def _without_bytes(kind: pa.DataType) -> pa.DataType:
+    """The type with text in place of bytes."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_bytes(kind.value_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_without_bytes(kind.value_type), kind.list_size)
+    if pa.types.is_list(kind):
+        return pa.list_(_without_bytes(kind.value_type))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_without_bytes(kind.value_type))
+    if kind_of(kind) == "bytes":
+        return pa.large_string() if pa.types.is_large_binary(kind) else pa.string()
+    return kind
 
 
 def _float_text(value: float) -> str:

@@ -43,7 +43,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "no value")
     if column.relation.found:
         return TypeChoice(None, column.relation.found)
-    if column.kinds & {"lists"} or len(column.kinds) != 1:
+    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1:
         return _nested(column)
     distinct = column.distinct.number
     if distinct == 1:
@@ -73,7 +73,7 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
     """The choice for the target. `type` is None if it cannot be one."""
     if column.given == 0:
         return TypeChoice(None, "it has no value")
-    if "lists" in column.kinds or len(column.kinds) != 1:
+    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1:
         found = _nested(column)
         return found if found.type in ("vector", "set") else TypeChoice(None, f"it holds {found.reason}")
     distinct = column.distinct.number
@@ -97,6 +97,8 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
 
 
 def _nested(column: ColumnProfile) -> TypeChoice:
+    if column.kinds == {"bytes"}:
+        return TypeChoice(None, "bytes that are no text; if they are images, type: image reads them")
     if column.kinds != {"lists"}:
         return TypeChoice(None, f"values of several kinds ({', '.join(sorted(column.kinds))})")
     if column.element == "text":

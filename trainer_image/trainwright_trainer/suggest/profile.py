@@ -14,7 +14,8 @@ import pyarrow as pa
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.rows import Block
-from trainwright_trainer.features.errors import check_encoding
+from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.texts import without_bytes
 from trainwright_trainer.frames.pandas import in_threads
 from trainwright_trainer.suggest.block import ColumnBlock, column_block
 from trainwright_trainer.suggest.distinct import Distinct
@@ -24,6 +25,8 @@ TARGET = "--target"
 """The path, in messages, of the column to predict."""
 MOST_BAD = 5
 """A column of numbers may hold so many different words beside them."""
+_UNRELATED = ("lists", "empty", "bytes")
+"""The kinds of columns whose relation to the target is not computed."""
 
 
 @dataclass
@@ -142,17 +145,26 @@ def profile_of(data: DataFiles | DataTable, target: str) -> TableProfile:
     return TableProfile(data.name, rows, columns, target)
 
 
+def _readable(name: str, values: pa.Array) -> pa.Array:
+    """The column with its bytes as text, unless they are none. Raises `Mistakes` for text that is not UTF-8."""
+    try:
+        return without_bytes(values)
+    except WrongTypeError as error:
+        if kind_of(values.type) == "text":
+            raise Mistakes.one("dataset", f"column {name!r} {error}") from error
+        return values
+
+
 def _profiled(target: str, block: Block) -> Mapping[str, tuple[ColumnBlock, RelationBlock | None]]:
-    for values in block.columns.values():
-        check_encoding(values)
-    own = column_block(block.columns[target])
-    known = target_block(block.columns[target], own.numbers) if own.kind not in ("lists", "empty") else None
+    columns = {name: _readable(name, values) for name, values in block.columns.items()}
+    own = column_block(columns[target])
+    known = target_block(columns[target], own.numbers) if own.kind not in _UNRELATED else None
     found: dict[str, tuple[ColumnBlock, RelationBlock | None]] = {target: (own, None)}
-    for name, values in block.columns.items():
+    for name, values in columns.items():
         if name == target:
             continue
         statistics = column_block(values)
-        has_values = known is not None and statistics.kind not in ("lists", "empty")
+        has_values = known is not None and statistics.kind not in _UNRELATED
         relation = relation_block(known, values, statistics.numbers) if known is not None and has_values else None
         found[name] = (statistics, relation)
     return found
