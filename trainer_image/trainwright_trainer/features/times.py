@@ -20,15 +20,16 @@ _ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)$"
 _FRACTION = r"(:\d{2})[.,]\d+$"
 _ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?$"
 _DAYS = ("%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y")
-_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _FORMS = (
-    *(f"{day}{clock}" for day in _DAYS for clock in _CLOCKS),
+    *(f"{day}{clock}" for day in _DAYS for clock in CLOCKS),
     *("%a, %d %b %Y %H:%M:%S", "%a %b %d %H:%M:%S %Y"),
     *("%Y%m%d", "%Y%m%d%H%M%S"),
 )
 """The forms that are read without a datetime_format, in addition to ISO 8601 and seconds since 1970."""
 _PARTS = {
     "%Y": r"\d{4}",
+    "%y": r"\d\d",
     "%m": r"\d\d?",
     "%d": r"\d\d?",
     "%H": r"\d\d?",
@@ -100,8 +101,8 @@ def _of_any_form(texts: pa.Array) -> pa.Array:
     return pa.array(times.tolist(), SECONDS)
 
 
-def _pattern(form: str) -> str:
-    """The pattern of the texts of a form. In a form without separators, every part has its full length."""
+def pattern_of(form: str) -> str:
+    """The regular expression of the texts of a form. In a form without separators, every part has its full length."""
     escaped = re.sub(r"%[A-Za-z]", lambda part: _PARTS[part[0]], form.replace(".", r"\."))
     return f"^{escaped if re.search(r'[^%A-Za-z]', form) else escaped.replace(r'd?', 'd')}$"
 
@@ -134,7 +135,7 @@ def _milliseconds_since_1970(texts: pa.Array) -> pa.Array:
 
 _READINGS = (
     (_ISO, _iso),
-    *((_pattern(form), _by(form)) for form in _FORMS),
+    *((pattern_of(form), _by(form)) for form in _FORMS),
     (r"^\d{10}$", _since_1970),
     (r"^\d{13}$", _milliseconds_since_1970),
     (r"^\d{4}", lambda texts: pa.array([_from_iso(text) for text in texts.to_pylist()], SECONDS)),

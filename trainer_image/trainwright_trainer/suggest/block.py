@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.errors import kind_of
 from trainwright_trainer.features.numerals import numbers_of, without_words
 from trainwright_trainer.features.times import read_times
+from trainwright_trainer.suggest.dates import Seconds, readings_of, seconds_of
 
 _SAMPLE = 200
 """Values of a block that are looked at one by one: as dates, and for their words."""
@@ -39,10 +41,10 @@ class ColumnBlock:
     """Texts that are no numbers, with their rows, if only a few differ."""
     bad_rows: int = 0
     leading_zeros: int = 0
-    dates: tuple[int, int] = (0, 0)
-    """Of the sampled rows: those with a value, and those that are dates."""
-    seconds: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """The sampled dates, in the order of their rows."""
+    sampled: int = 0
+    """The sampled rows, which have a value."""
+    dates: Mapping[str | None, Seconds] = field(default_factory=dict)
+    """The sampled rows that are dates, in their order, by the form of the dates."""
     words: tuple[int, int, int] = (0, 0, 0)
     """Of the sampled distinct texts: their number, their words, and the most words of one."""
     with_signs: tuple[str, ...] = ()
@@ -80,12 +82,11 @@ def _of_numbers(kind: str, values: pa.Array) -> ColumnBlock:
 
 
 def _of_dates(values: pa.Array) -> ColumnBlock:
-    seconds = pc.cast(read_times(values, None), pa.int64())
-    distinct, counts = np.unique(seconds.drop_null().to_numpy(), return_counts=True)
-    sample = _sample(seconds.drop_null())
-    found = (len(sample), len(sample))
+    times = read_times(values, None).drop_null()
+    distinct, counts = np.unique(seconds_of(times), return_counts=True)
+    sample = seconds_of(_sample(times))
     return ColumnBlock(
-        "dates", len(values), values.null_count, distinct, counts, dates=found, seconds=sample.to_numpy()
+        "dates", len(values), values.null_count, distinct, counts, sampled=len(sample), dates={None: sample}
     )
 
 
@@ -105,7 +106,6 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         numbers[given.is_valid().to_numpy(zero_copy_only=False)] = of_texts[coded.indices.to_numpy()]
     zeros = pc.fill_null(pc.match_substring_regex(texts, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
     sample = _sample(given.drop_null())
-    seconds = _seconds(sample) if bad_rows else np.zeros(0, np.int64)
     some = texts[:_SAMPLE].to_pylist()
     return ColumnBlock(
         kind="text",
@@ -117,8 +117,8 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         bad=_few(texts, counts, wrong),
         bad_rows=bad_rows,
         leading_zeros=int(counts[zeros].sum()),
-        dates=(len(sample), len(seconds)),
-        seconds=seconds,
+        sampled=len(sample),
+        dates=readings_of(sample) if bad_rows else {},
         words=_words(some),
         sizes=_sizes(texts[:_SAMPLE]),
         with_signs=tuple(text for text in some if _NUMBER_WITH_SIGNS.fullmatch(text)),
@@ -133,15 +133,6 @@ def _few(texts: pa.Array, counts: npt.NDArray[np.int64], wrong: npt.NDArray[np.b
 def _sample(values: pa.Array) -> pa.Array:
     """At most `_SAMPLE` rows at equal distances."""
     return values.take(pa.array(np.linspace(0, len(values) - 1, min(len(values), _SAMPLE)).astype(np.int64)))
-
-
-def _seconds(texts: pa.Array) -> npt.NDArray[np.int64]:
-    """The texts that are dates, in seconds since 1970."""
-    try:
-        found: npt.NDArray[np.int64] = pc.cast(read_times(texts, None), pa.int64()).drop_null().to_numpy()
-    except (WrongTypeError, pa.ArrowInvalid):
-        return np.zeros(0, np.int64)
-    return found
 
 
 def _sizes(texts: pa.Array) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,8 +58,15 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
     if column.is_number and not _is_code(column):
         return TypeChoice("number", "numbers")
     if column.is_date:
-        return TypeChoice("date", "dates")
+        return TypeChoice("date", _of_dates(column.dates.forms))
     return _of_words(column)
+
+
+def _of_dates(forms: Sequence[str | None]) -> str:
+    read, *others = ("month/day/year" if form is None else form for form in forms)
+    if others:
+        return f"dates with the day or the month first: read as {read}; {' or '.join(others)} fits as well"
+    return "dates" if forms[0] is None else f"dates of the form {read}"
 
 
 def _vector(column: ColumnProfile) -> TypeChoice | None:

@@ -18,6 +18,7 @@ from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.texts import without_bytes
 from trainwright_trainer.frames.pandas import in_threads
 from trainwright_trainer.suggest.block import ColumnBlock, column_block
+from trainwright_trainer.suggest.dates import Dates
 from trainwright_trainer.suggest.distinct import Distinct
 from trainwright_trainer.suggest.relation import Relation, RelationBlock, relation_block, target_block
 
@@ -44,10 +45,7 @@ class ColumnProfile:
     bad: Counter[str] = field(default_factory=Counter)
     bad_rows: int = 0
     leading_zeros: int = 0
-    dated: int = 0
-    sampled: int = 0
-    falls: int = 0
-    """The sampled dates that are earlier than the one before."""
+    dates: Dates = field(default_factory=Dates)
     texts: int = 0
     words: int = 0
     most_words: int = 0
@@ -56,7 +54,6 @@ class ColumnProfile:
     sizes: set[int] = field(default_factory=set)
     element: str = ""
     relation: Relation = field(default_factory=Relation)
-    last_date: int | None = None
 
     def add(self, block: ColumnBlock, relation: RelationBlock | None) -> None:
         self.kinds |= {block.kind} - {"empty"}
@@ -68,8 +65,7 @@ class ColumnProfile:
         self.bad.update(block.bad)
         self.bad_rows += block.bad_rows
         self.leading_zeros += block.leading_zeros
-        self.sampled, self.dated = self.sampled + block.dates[0], self.dated + block.dates[1]
-        self._add_dates(block.seconds.tolist())
+        self.dates.add(block.sampled, block.dates)
         texts, words, most = block.words
         self.texts, self.words, self.most_words = self.texts + texts, self.words + words, max(self.most_words, most)
         self.with_signs += len(block.with_signs)
@@ -83,11 +79,6 @@ class ColumnProfile:
         if len(numbers):
             self.least, self.most = min(self.least, float(numbers.min())), max(self.most, float(numbers.max()))
             self.is_whole = self.is_whole and bool((numbers == np.floor(numbers)).all())
-
-    def _add_dates(self, seconds: list[int]) -> None:
-        for second in seconds:
-            self.falls += self.last_date is not None and second < self.last_date
-            self.last_date = second
 
     @property
     def given(self) -> int:
@@ -108,11 +99,11 @@ class ColumnProfile:
 
     @property
     def is_date(self) -> bool:
-        return self.kinds == {"dates"} or (self.sampled > 0 and self.dated >= 0.95 * self.sampled)
+        return bool(self.dates.forms)
 
     @property
     def is_sorted_by_time(self) -> bool:
-        return self.is_date and self.falls == 0 and self.distinct.number > 2
+        return self.dates.are_sorted and self.distinct.number > 2
 
     @property
     def mean_words(self) -> float:

@@ -97,6 +97,8 @@ def _input(column: ColumnProfile, choice: TypeChoice, pretrained: tuple[str, str
     value: dict[str, Any] = {"name": column.name, "type": choice.type}
     if choice.type == "number" and (column.missing or column.bad_rows):
         value["preprocessing"] = {"missing_value_strategy": "fill_with_mean"}
+    if choice.type == "date" and column.dates.named:
+        value["preprocessing"] = column.dates.named
     if choice.type == "category":
         value["encoder"] = sizes.category_encoder(column.distinct.number)
     if choice.type == "text" and pretrained is not None:
@@ -130,7 +132,7 @@ def _split(profile: TableProfile, choices: Mapping[str, TypeChoice], target: Typ
     for column in profile.inputs:
         if column.is_sorted_by_time and not column.missing and len(column.kinds) == 1:
             comment = f"the rows are in the order of {column.name}: train on the oldest, test on the newest"
-            return Commented({"type": "datetime", "column": column.name}, comment)
+            return Commented({"type": "datetime", "column": column.name, **column.dates.named}, comment)
     for name, choice in choices.items():
         if choice.is_group:
             return Commented({"type": "hash", "column": name}, f"all rows of one {name} are in the same part")
