@@ -26,6 +26,10 @@ def repeated(*values: object) -> list[object]:
         pytest.param(FLOATS, "number", id="floats"),
         pytest.param([str(one) for one in FLOATS], "number", id="numbers as text"),
         pytest.param([*map(str, FLOATS[:-5]), "?", "NA", "-", "", "unknown"], "number", id="with words"),
+        pytest.param(["unknown" if row % 9 == 0 else str(row) for row in range(ROWS)], "number", id="with a word"),
+        pytest.param([str(row) if row % 3 == 0 else "none given" for row in range(ROWS)], "number", id="words mostly"),
+        pytest.param([str(row) if row % 3 == 0 else "ab"[row % 2] for row in range(ROWS)], "category", id="two words"),
+        pytest.param(["unknown" if row % 9 == 0 else str(row % 4) for row in range(ROWS)], "category", id="few numbers"),
         pytest.param(repeated(1, 2, 3), "number", id="few whole numbers"),
         pytest.param(repeated("01234", "99999", "54321"), "category", id="post codes"),
         pytest.param(repeated(0, 1), "binary", id="two numbers"),
@@ -77,6 +81,18 @@ def test_numbers_with_signs_are_left_out_with_a_hint(column, form):
     assert max(texts, key=len)[:3] in found.reason
     assert target_choice(column(texts)).reason == f"it has {found.reason}"
     assert input_choice(column(repeated("5%", "10%", "20%"))).type == "category"
+
+
+def test_signs_beside_plain_numbers_are_seen(column):
+    found = input_choice(column([f"{10 * row:,}" for row in range(ROWS)]))  # below 1,000 they have no separator
+    assert found.reason == "numbers with signs or separators ('1,000'): write them without, as in 1234.5"
+
+
+def test_many_words_between_numbers_are_named(column):
+    texts = [f"w{row % 7}" if row % 4 == 0 else f"{row}.5" for row in range(ROWS)]
+    found = input_choice(column(texts))
+    many = "numbers, and 'w0', 'w4', 'w1', 'w5', 'w2', … in 25 % of the rows"
+    assert (found.type, found.reason) == (None, f"{many}: datasetOptions.naValues makes such words missing")
 
 
 def test_the_reason_is_one_line(column):

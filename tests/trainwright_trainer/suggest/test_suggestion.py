@@ -45,6 +45,32 @@ def test_words_between_numbers_count_as_missing(profile):
     assert "'unknown' counts as missing (6 rows)" in found.inputs[0].comment
 
 
+def test_words_between_numbers_may_be_in_many_rows(profile):
+    values = ["unknown" if row % 9 == 0 else str(row % 37) for row in range(ROWS)]
+    found = suggestion_of(profile({"n": values, "kind": TABLE["kind"]}))
+    assert found.job("d.csv")["datasetOptions"] == {"naValues": ["unknown"]}
+    assert found.inputs[0].comment == "0 to 36 · 'unknown' counts as missing (34 rows)"
+
+
+def test_a_word_that_other_inputs_have_is_named(profile):
+    values = ["y: x" if row % 9 == 0 else str(row % 37) for row in range(ROWS)]
+    found = suggestion_of(profile({"n": values, "kind": TABLE["kind"]}))
+    line = (
+        'datasetOptions: {naValues: ["y: x"]}  # words between numbers, read as missing in every column; also in kind'
+    )
+    assert line in job_text(found, "d.csv", "job.yaml").splitlines()
+
+
+@pytest.mark.parametrize(("name", "target"), [("y", None), ("flag", [float(row % 91) for row in range(ROWS)])])
+def test_a_word_that_is_a_class_stays_one(profile, name, target):
+    values = ["no" if row % 9 == 0 else str(row % 37) for row in range(ROWS)]
+    flag = ["no" if DRAWS.random() < 0.5 else "yes" for _ in range(ROWS)]
+    found = suggestion_of(profile({"n": values, "size": TABLE["size"], **({"flag": flag} if target else {})}, target))
+    reason = f"numbers, and 'no' in 11 % of the rows, which {name!r} has too: naValues would remove it from both"
+    assert found.left_out == [("n", reason)]
+    assert not found.na_values
+
+
 @pytest.mark.parametrize(
     ("columns", "target", "split"),
     [

@@ -20,7 +20,9 @@ from trainwright_trainer.suggest.dates import Seconds, readings_of, seconds_of
 
 _SAMPLE = 200
 """Values of a block that are looked at one by one: as dates, and for their words."""
-_MOST_WORDS = 20
+MOST_WORDS = 20
+"""Of so many different words that are no numbers, the rows are counted."""
+_MOST_OF_ONE_WORD = 0.95
 _NUMBER_WITH_SIGNS = re.compile(
     r"[+-]?[$€£¥]?\s?[+-]?(?:\d{1,3}(?:[.,' ]\d{3})+|\d+)(?:[.,]\d+)?\s?[$€£¥%]?",
 )
@@ -47,8 +49,10 @@ class ColumnBlock:
     """The sampled rows that are dates, in their order, by the form of the dates."""
     words: tuple[int, int, int] = (0, 0, 0)
     """Of the sampled distinct texts: their number, their words, and the most words of one."""
+    plain: int = 0
+    """Of the sampled distinct texts: those that are numbers."""
     with_signs: tuple[str, ...] = ()
-    """Of the sampled distinct texts: the numbers that may have separators, or the sign of a currency or of percent."""
+    """Of the sampled distinct texts: the numbers with separators, or with the sign of a currency or of percent."""
     sizes: frozenset[int] = frozenset()
     """The sizes of lists; of the sampled distinct texts, how many numbers each has, 0 for one with other words."""
     element: str = ""
@@ -99,8 +103,8 @@ def _of_text(values: pa.Array) -> ColumnBlock:
     parsed, unfit = numbers_of(texts)
     wrong = np.zeros(len(texts), np.bool_) if unfit is None else unfit
     bad_rows = int(counts[wrong].sum())
-    numbers = None
-    if bad_rows <= len(values) / 2 and len(texts):
+    bad, numbers = _few(texts, counts, wrong), None
+    if len(texts) and is_mostly_numbers(len(values), bad_rows, len(bad)):
         of_texts = parsed.to_numpy(zero_copy_only=False)
         numbers = np.full(len(values), np.nan)
         numbers[given.is_valid().to_numpy(zero_copy_only=False)] = of_texts[coded.indices.to_numpy()]
@@ -114,19 +118,30 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         values=texts.to_numpy(zero_copy_only=False),
         counts=counts,
         numbers=numbers,
-        bad=_few(texts, counts, wrong),
+        bad=bad,
         bad_rows=bad_rows,
         leading_zeros=int(counts[zeros].sum()),
         sampled=len(sample),
         dates=readings_of(sample) if bad_rows else {},
         words=_words(some),
         sizes=_sizes(texts[:_SAMPLE]),
-        with_signs=tuple(text for text in some if _NUMBER_WITH_SIGNS.fullmatch(text)),
+        plain=int(np.count_nonzero(~wrong[:_SAMPLE])),
+        with_signs=tuple(
+            text for text, is_word in zip(some, wrong, strict=False) if is_word and _NUMBER_WITH_SIGNS.fullmatch(text)
+        ),
     )
 
 
+def is_mostly_numbers(rows: int, bad_rows: int, words: int) -> bool:
+    """True if at least half of the rows are no words, or if all words are the same one and other rows are not rare.
+
+    `words`: the number of different words.
+    """
+    return bad_rows <= rows / 2 or (words == 1 and bad_rows <= _MOST_OF_ONE_WORD * rows)
+
+
 def _few(texts: pa.Array, counts: npt.NDArray[np.int64], wrong: npt.NDArray[np.bool_]) -> Counter[str]:
-    places = np.flatnonzero(wrong)[: _MOST_WORDS + 1]
+    places = np.flatnonzero(wrong)[: MOST_WORDS + 1]
     return Counter({texts[place].as_py(): int(counts[place]) for place in places.tolist()})
 
 

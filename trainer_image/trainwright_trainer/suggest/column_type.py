@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from trainwright_trainer.suggest.block import MOST_WORDS
 from trainwright_trainer.suggest.distinct import MOST_VALUES
-from trainwright_trainer.suggest.profile import ColumnProfile
+from trainwright_trainer.suggest.profile import MOST_BAD, ColumnProfile
+from trainwright_trainer.suggest.shown import share, short
 
 Type = Literal["number", "binary", "category", "date", "vector", "set", "text"]
 ALL_DIFFERENT = 0.95
@@ -51,7 +53,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "one value" if not column.missing else "one value, or none")
     if column.kinds == {"true and false"} and not column.missing:
         return TypeChoice("binary", "true and false")
-    if found := _with_signs(column) or _vector(column) or _id(column):
+    if found := _with_signs(column) or _with_words(column) or _vector(column) or _id(column):
         return found
     if distinct == 2 and not column.missing:
         return TypeChoice("binary", "two values")
@@ -123,6 +125,23 @@ def _with_signs(column: ColumnProfile) -> TypeChoice | None:
     return TypeChoice(
         None, f"numbers with signs or separators ({column.sign_example!r}): write them without, as in 1234.5"
     )
+
+
+def _with_words(column: ColumnProfile) -> TypeChoice | None:
+    """The choice for many different numbers with more words than can count as missing."""
+    is_rare = column.distinct.number > column.given / 2
+    if column.is_number or column.is_date or not column.has_many_numbers or not is_rare:
+        return None
+    if len(column.bad) > MOST_WORDS:
+        return None
+    return TypeChoice(None, f"{share_of_words(column)}: datasetOptions.naValues makes such words missing")
+
+
+def share_of_words(column: ColumnProfile) -> str:
+    """`numbers, and 'unknown' in 11 % of the rows`, of a column of numbers and words."""
+    words = ", ".join(repr(short(word)) for word in list(column.bad)[:MOST_BAD])
+    more = ", …" if len(column.bad) > MOST_BAD else ""
+    return f"numbers, and {words}{more} in {share(column.bad_rows / column.rows)} of the rows"
 
 
 def _id(column: ColumnProfile) -> TypeChoice | None:

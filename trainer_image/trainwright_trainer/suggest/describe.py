@@ -11,14 +11,9 @@ from trainwright_trainer.features import binary
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.suggest.column_type import TypeChoice
 from trainwright_trainer.suggest.profile import ColumnProfile
+from trainwright_trainer.suggest.shown import share, short
 
 _SHOWN_VALUES = 3
-_SHOWN_LETTERS = 30
-
-
-def share(part: float) -> str:
-    """A percentage: `47 %`, `0.3 %`."""
-    return f"{100 * part:.2g} %" if part < 0.995 else "100 %" if part == 1 else "> 99 %"
 
 
 def described(column: ColumnProfile, choice: TypeChoice) -> str:
@@ -27,8 +22,9 @@ def described(column: ColumnProfile, choice: TypeChoice) -> str:
     if column.missing:
         found.append(f"{share(column.missing / column.rows)} missing")
     if column.bad_rows and choice.type == "number":
-        words = ", ".join(repr(_short(word)) for word in column.bad)
-        found.append(f"{words} counts as missing ({column.bad_rows:,} rows)")
+        words = ", ".join(repr(short(word)) for word in column.bad)
+        verb = "counts" if len(column.bad) == 1 else "count"
+        found.append(f"{words} {verb} as missing ({column.bad_rows:,} rows)")
     return " · ".join(found)
 
 
@@ -71,7 +67,7 @@ def _values(column: ColumnProfile) -> str:
     """`3 values: basic 35 %, team 33 %, plus 32 %`, the most frequent first."""
     counts = column.distinct.counts or {}
     most = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:_SHOWN_VALUES]
-    shown = ", ".join(f"{_short(_text(value, column))} {share(count / column.given)}" for value, count in most)
+    shown = ", ".join(f"{short(_text(value, column))} {share(count / column.given)}" for value, count in most)
     return f"{len(counts):,} values: {shown}" + (", …" if len(counts) > len(most) else "")
 
 
@@ -84,8 +80,3 @@ def _text(value: Any, column: ColumnProfile) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     return str(value)
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"

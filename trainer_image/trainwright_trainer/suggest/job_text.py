@@ -28,7 +28,7 @@ def _lines(found: Suggestion, dataset: str, file: str) -> Iterator[str]:
     yield f"#   trainwright train {file}"
     yield f"dataset: {_flow(dataset)}"
     if found.na_values:
-        yield f"datasetOptions: {_flow({'naValues': list(found.na_values)})}  # words between numbers, read as missing"
+        yield f"datasetOptions: {_flow({'naValues': list(found.na_values)})}  # {_missing_words(found)}"
     yield "config:"
     yield "  input_features:"
     yield from _items(found.inputs)
@@ -51,6 +51,12 @@ def _lines(found: Suggestion, dataset: str, file: str) -> Iterator[str]:
         yield "backend:"
         yield "  type: local"
         yield _section("  loader", found.loader)
+
+
+def _missing_words(found: Suggestion) -> str:
+    others = sorted({name for names in found.na_values.values() for name in names})
+    also = f"; also in {', '.join(map(_flow, others))}" if others else ""
+    return f"words between numbers, read as missing in every column{also}"
 
 
 def _items(lines: Sequence[Commented]) -> Iterator[str]:

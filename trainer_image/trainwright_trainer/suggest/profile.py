@@ -17,7 +17,7 @@ from trainwright_trainer.data.rows import Block
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.texts import without_bytes
 from trainwright_trainer.frames.pandas import in_threads
-from trainwright_trainer.suggest.block import ColumnBlock, column_block
+from trainwright_trainer.suggest.block import ColumnBlock, column_block, is_mostly_numbers
 from trainwright_trainer.suggest.dates import Dates
 from trainwright_trainer.suggest.distinct import Distinct
 from trainwright_trainer.suggest.relation import Relation, RelationBlock, relation_block, target_block
@@ -26,6 +26,8 @@ TARGET = "--target"
 """The path, in messages, of the column to predict."""
 MOST_BAD = 5
 """A column of numbers may hold so many different words beside them."""
+FEWEST_NUMBERS = 20
+"""With more different numbers than these, a column with words in many rows has numbers, and not classes."""
 _UNRELATED = ("lists", "empty", "bytes")
 """The kinds of columns whose relation to the target is not computed."""
 
@@ -49,6 +51,7 @@ class ColumnProfile:
     texts: int = 0
     words: int = 0
     most_words: int = 0
+    plain: int = 0
     with_signs: int = 0
     sign_example: str = ""
     sizes: set[int] = field(default_factory=set)
@@ -68,7 +71,7 @@ class ColumnProfile:
         self.dates.add(block.sampled, block.dates)
         texts, words, most = block.words
         self.texts, self.words, self.most_words = self.texts + texts, self.words + words, max(self.most_words, most)
-        self.with_signs += len(block.with_signs)
+        self.plain, self.with_signs = self.plain + block.plain, self.with_signs + len(block.with_signs)
         self.sign_example = self.sign_example or max(block.with_signs, key=len, default="")
         self.sizes |= block.sizes
         self.element = block.element or self.element
@@ -87,15 +90,24 @@ class ColumnProfile:
 
     @property
     def is_number(self) -> bool:
-        """True if nearly all values are numbers, and the others are a few words."""
-        if "text" in self.kinds:
-            return self.given > 0 and self.bad_rows <= 0.05 * self.given and len(self.bad) <= MOST_BAD
-        return bool(self.kinds) and self.kinds <= {"whole numbers", "numbers"}
+        """True if the values are numbers, and a few different words in a few rows or between many different numbers."""
+        if "text" not in self.kinds:
+            return bool(self.kinds) and self.kinds <= {"whole numbers", "numbers"}
+        if not self.given or len(self.bad) > MOST_BAD:
+            return False
+        return self.bad_rows <= 0.05 * self.given or self.has_many_numbers
+
+    @property
+    def has_many_numbers(self) -> bool:
+        """True if many different values are numbers, and not too many rows are words."""
+        numbers = self.distinct.number - len(self.bad)
+        return numbers > FEWEST_NUMBERS and is_mostly_numbers(self.given, self.bad_rows, len(self.bad))
 
     @property
     def has_signs(self) -> bool:
-        """True if nearly all texts are numbers, but only without their signs and separators."""
-        return not self.is_number and self.texts > 0 and self.with_signs >= 0.95 * self.texts
+        """True if nearly all texts are numbers, but some only without their signs and separators."""
+        is_most = self.with_signs + self.plain >= 0.95 * self.texts
+        return not self.is_number and self.with_signs > 0 and is_most
 
     @property
     def is_date(self) -> bool:

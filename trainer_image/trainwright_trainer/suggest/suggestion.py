@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,11 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.runtime.memory import usable_bytes
 from trainwright_trainer.suggest import sizes
 from trainwright_trainer.suggest.column_type import TypeChoice, input_choice, target_choice
-from trainwright_trainer.suggest.describe import described, positive_value, share
+from trainwright_trainer.suggest.describe import described, positive_value
+from trainwright_trainer.suggest.na_values import na_values, without_conflicts
 from trainwright_trainer.suggest.pretrained import TRAINER, cached_models, frozen
 from trainwright_trainer.suggest.profile import TARGET, ColumnProfile, TableProfile
+from trainwright_trainer.suggest.shown import share
 
 _BYTES = {"number": 4, "binary": 4, "category": 8, "date": 36}
 
@@ -38,7 +40,8 @@ class Suggestion:
     split: Commented | None
     trainer: Commented | None
     loader: Commented | None
-    na_values: Sequence[str]
+    na_values: Mapping[str, Sequence[str]]
+    """The words that count as missing, each with the inputs that are no numbers and have it as a value."""
     memory: float
     """The bytes of all encoded rows."""
 
@@ -68,7 +71,7 @@ def suggestion_of(profile: TableProfile) -> Suggestion:
     wanted = target_choice(target)
     if wanted.type is None:
         raise Mistakes.one(TARGET, f"column {target.name!r} of {profile.name} cannot be a target: {wanted.reason}")
-    choices = {column.name: input_choice(column) for column in profile.inputs}
+    choices = without_conflicts(profile, {column.name: input_choice(column) for column in profile.inputs}, wanted)
     used = {name: choice for name, choice in choices.items() if choice.type is not None}
     if not used:
         reasons = (
@@ -87,7 +90,7 @@ def suggestion_of(profile: TableProfile) -> Suggestion:
         split=_split(profile, choices, wanted),
         trainer=None if pretrained is None else Commented(dict(TRAINER), "for frozen encoders, as Ludwig suggests it"),
         loader=_loader(memory),
-        na_values=sorted({word for name in used for word in _bad_words(profile.columns[name], used[name])}),
+        na_values=na_values(profile, used),
         memory=memory,
     )
 
@@ -151,12 +154,6 @@ def _row_bytes(column: ColumnProfile, choice: TypeChoice) -> float:
     if choice.type == "vector":
         return 4 * next(iter(column.sizes))
     return _BYTES.get(str(choice.type)) or 8 + 4 * max(column.mean_words, 1)
-
-
-def _bad_words(column: ColumnProfile, choice: TypeChoice) -> Iterator[str]:
-    """The words in a column of numbers that have to count as missing."""
-    if choice.type == "number":
-        yield from column.bad
 
 
 def _pretrained() -> tuple[str, str] | None:
