@@ -21,6 +21,13 @@ VALUES = [[1.0, 2.0], None, [3.0, 4.0], [1.0, 2.0], None]
         pa.array([[1, 2], [3, 4.5]], pa.list_(pa.float32(), 2)),
         pa.array([["1", "2"], ["3", "4.5"]]),
         pa.array(["1 2", "3 4.5"]).dictionary_encode(),
+        ["[1, 2]", "[3.0, 4.5]"],
+        ["[1.  2. ]", "[3.\n 4.5]"],
+        pa.array(["(1, 2)", "(3,4.5)"], pa.large_string()),
+        ["1;2", "3 ; 4.5"],
+        ["1, 2", "3.0 ,  4.5"],
+        ["1 2", "[3, 4.5]"],
+        pa.array([b"[1, 2]", b"3 4.5"]),
     ],
 )
 @pytest.mark.parametrize("block", [1, 100])
@@ -106,3 +113,34 @@ def test_the_report_reads_facts(run):
 def test_an_empty_vector_is_missing(run):
     assert run("vector", [[1.0, 2.0], [], None]).values == [[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
     assert run("vector", ["1 2", "", " "]).statistics["missing"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1,5 2,5", "1,5", "1,2,3", "[1,5 2,5]", "[1,5; 2,5]", "[1,5, 2,5]", "1;5, 2;5", "1; 2 3", "[1, 2 3]", "[1, 2",
+     "1)", "[1, 2)", "[[1, 2]]", "[1, 2] 3", "[1;;2]", ";1", "[1 ... 9]", "[a, b]"],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["1 2", "[1, 2]"])
+def test_a_text_that_may_mean_something_else_is_refused(run, before, text):
+    with pytest.raises(Mistakes) as raised:
+        run("vector", [before, text], block=2)
+    forms = "in row 2, which is no vector of numbers, as in 1.0 2.5 or [1.0, 2.5]."
+    assert f"holds {text!r} {forms}" in str(raised.value)
+    assert ("A comma separates numbers only before a space or in brackets" in str(raised.value)) == ("," in text)
+    found = run("vector", [before, text], block=2, missing_value_strategy="drop_row")
+    assert found.values == [[1.0, 2.0], None]
+
+
+def test_empty_brackets_are_missing(run):
+    found = run("vector", ["[1, 2]", "[]", "( )", "[3, 4]"])
+    assert found.values == [[1.0, 2.0], [0.0, 0.0], [0.0, 0.0], [3.0, 4.0]]
+    assert found.statistics["missing"] == 2
+
+
+def test_brackets_may_hold_one_number(run):
+    assert run("vector", ["[1]", "(2,)", "[3.5]"]).values == [[1.0], [2.0], [3.5]]
+
+
+def test_plain_texts_are_not_spelt_again(run, monkeypatch):
+    monkeypatch.delattr("trainwright_trainer.features.vector.spelt_plainly")
+    assert run("vector", ["1 2", None, "3 4"]).statistics["missing"] == 1

@@ -1,8 +1,9 @@
-"""Vector features: lists of numbers, or text with numbers and white space; encoded as fixed-size lists of float32."""
+"""Vector features: lists of numbers, or texts of numbers; encoded as fixed-size lists of float32."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,29 @@ from trainwright_trainer.features.missing import array_of, mask_of, rows_of, set
 from trainwright_trainer.features.numerals import numbers_of
 from trainwright_trainer.features.texts import total
 from trainwright_trainer.features.vector_moments import VectorMoments, merged, observed
+from trainwright_trainer.features.vector_texts import spelt_plainly
 
 _SIZE = "has {found} numbers in row {{row}}, and {size} in the rows before. A vector column has one size."
 _WANTED = "has {found} numbers in row {{row}}, and preprocessing.vector_size is {size}."
-_UNFIT = (
-    "holds {value} in row {row}, which is no vector of numbers. Mend it, or use missing_value_strategy drop_row. "
-    "(Row 1 is the first row of data.)"
+_REMEDY = "Mend it, or use missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+_UNFIT = f"holds {{value}} in row {{row}}, which is no vector of numbers, as in 1.0 2.5 or [1.0, 2.5]. {_REMEDY}"
+_COMMA = (
+    "holds {value} in row {row}, which is no vector of numbers, as in 1.0 2.5 or [1.0, 2.5]. A comma separates numbers "
+    f"only before a space or in brackets, and is no decimal mark. {_REMEDY}"
 )
+_FIRST_ROWS = 100
+_SIGNS = r"[\[(,;]"
+"""If the first rows of a block have such signs, its texts are spelt plainly before they are read as numbers."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """int32 [rows]: the sizes, -1 for a missing value. float32 [n]: the numbers of all rows. `unfit`: rows with other
+    values (None if there are none)."""
+
+    sizes: npt.NDArray[np.int32]
+    numbers: npt.NDArray[np.float32]
+    unfit: Mask | None
 
 
 def refuse(feature: Feature) -> None:
@@ -31,27 +48,46 @@ def refuse(feature: Feature) -> None:
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     """`fixed_size_list<float32>`, of size 0 if the block holds no vector."""
-    lists = _lists(values)
-    sizes = pc.fill_null(pc.list_value_length(lists), -1).to_numpy(zero_copy_only=False)
-    numbers, unfit = _numbers(lists, sizes)
+    found = _read(values)
+    sizes, unfit = found.sizes, found.unfit
     if unfit is not None and feature.strategy != "drop_row":
         row = int(np.argmax(unfit))
-        raise BadValueError(first_row + row, values[row].as_py(), _UNFIT)
+        value = values[row].as_py()
+        raise BadValueError(first_row + row, value, _COMMA if isinstance(value, str) and "," in value else _UNFIT)
     present = (sizes > 0) if unfit is None else (sizes > 0) & ~unfit  # a vector without numbers is missing
     if not present.any():
         return Cleaned(pa.nulls(len(values), pa.list_(pa.float32(), 0)), _count(unfit))
     size = feature.preprocessing.vector_size or int(sizes[np.argmax(present)])
     _one_size(sizes, present, size, first_row, feature.preprocessing.vector_size is not None)
-    return Cleaned(_fixed(numbers, sizes, present, size), _count(unfit))
+    return Cleaned(_fixed(found.numbers, sizes, present, size), _count(unfit))
+
+
+def _read(values: pa.Array) -> _Read:
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return _of_lists(_lists(values))
+    texts = pc.utf8_trim_whitespace(values)
+    if pc.any(pc.match_substring_regex(texts[:_FIRST_ROWS], _SIGNS)).as_py():
+        return _of_texts(spelt_plainly(texts))
+    found = _of_texts(texts)
+    if found.unfit is None:
+        return found
+    unfit = texts.filter(pa.array(found.unfit))
+    return found if spelt_plainly(unfit).equals(unfit) else _of_texts(spelt_plainly(texts))
+
+
+def _of_texts(texts: pa.Array) -> _Read:
+    return _of_lists(pc.utf8_split_whitespace(pc.if_else(pc.equal(texts, ""), None, texts)))
+
+
+def _of_lists(lists: pa.Array) -> _Read:
+    sizes = pc.fill_null(pc.list_value_length(lists), -1).to_numpy(zero_copy_only=False)
+    return _Read(sizes, *_numbers(lists, sizes))
 
 
 def _lists(values: pa.Array) -> pa.Array:
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
     kind = values.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        trimmed = pc.utf8_trim_whitespace(values)
-        return pc.utf8_split_whitespace(pc.if_else(pc.equal(trimmed, ""), None, trimmed))
     if pa.types.is_null(kind):
         return pc.cast(values, pa.list_(pa.float32()))
     if pa.types.is_fixed_size_list(kind):
@@ -62,7 +98,7 @@ def _lists(values: pa.Array) -> pa.Array:
 
 
 def _numbers(lists: pa.Array, sizes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.float32], Mask | None]:
-    """float32 [n]: the numbers of all rows; and a mask of the rows with other values (None if there are none)."""
+    """`numbers` and `unfit` of `_Read`."""
     flat = lists.flatten()
     if pa.types.is_string(flat.type) or pa.types.is_large_string(flat.type):
         flat, _ = numbers_of(flat)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from trainwright_trainer.features.errors import kind_of
 from trainwright_trainer.features.numerals import numbers_of, without_words
 from trainwright_trainer.features.times import read_times
+from trainwright_trainer.features.vector_texts import in_brackets, spelt_plainly
 from trainwright_trainer.suggest.dates import Seconds, readings_of, seconds_of
 
 _SAMPLE = 200
@@ -55,6 +56,8 @@ class ColumnBlock:
     """Of the sampled distinct texts: the numbers with separators, or with the sign of a currency or of percent."""
     sizes: frozenset[int] = frozenset()
     """The sizes of lists; of the sampled distinct texts, how many numbers each has, 0 for one with other words."""
+    is_enclosed: bool = False
+    """True if the sampled distinct texts stand in brackets."""
     element: str = ""
 
 
@@ -125,6 +128,7 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         dates=readings_of(sample) if bad_rows else {},
         words=_words(some),
         sizes=_sizes(texts[:_SAMPLE]),
+        is_enclosed=bool(pc.all(in_brackets(texts[:_SAMPLE])).as_py()),
         plain=int(np.count_nonzero(~wrong[:_SAMPLE])),
         with_signs=tuple(
             text for text, is_word in zip(some, wrong, strict=False) if is_word and _NUMBER_WITH_SIGNS.fullmatch(text)
@@ -152,7 +156,8 @@ def _sample(values: pa.Array) -> pa.Array:
 
 def _sizes(texts: pa.Array) -> frozenset[int]:
     """The numbers in each text; 0 if there are texts with other words."""
-    words = pc.utf8_split_whitespace(texts)
+    plain = spelt_plainly(texts)
+    words = pc.utf8_split_whitespace(plain.filter(pc.not_equal(plain, "")))
     _, unfit = numbers_of(words.flatten())
     return frozenset(pc.list_value_length(words).unique().to_pylist() if unfit is None else [0])
 

@@ -72,9 +72,9 @@ def _of_dates(forms: Sequence[str | None]) -> str:
 
 
 def _vector(column: ColumnProfile) -> TypeChoice | None:
-    """The choice for texts of as many numbers each. Few of them are classes, and two numbers may be a code."""
-    size = max(column.sizes, default=0)
-    if len(column.sizes) != 1 or size < _FEWEST_OF_VECTOR or column.distinct.number <= _FEWEST_OF_ID:
+    """The choice for texts of as many numbers each. Few of them are classes, and two without brackets may be a code."""
+    size, fewest = max(column.sizes, default=0), 2 if column.is_enclosed else _FEWEST_OF_VECTOR
+    if len(column.sizes) != 1 or size < fewest or column.distinct.number <= _FEWEST_OF_ID:
         return None
     return TypeChoice("vector", f"texts of {size} numbers")
 

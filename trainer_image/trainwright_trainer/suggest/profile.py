@@ -55,6 +55,7 @@ class ColumnProfile:
     with_signs: int = 0
     sign_example: str = ""
     sizes: set[int] = field(default_factory=set)
+    is_enclosed: bool = True
     element: str = ""
     relation: Relation = field(default_factory=Relation)
 
@@ -74,6 +75,7 @@ class ColumnProfile:
         self.plain, self.with_signs = self.plain + block.plain, self.with_signs + len(block.with_signs)
         self.sign_example = self.sign_example or max(block.with_signs, key=len, default="")
         self.sizes |= block.sizes
+        self.is_enclosed &= block.is_enclosed or not len(block.values)
         self.element = block.element or self.element
         if relation is not None:
             self.relation.add(relation, block.rows)
