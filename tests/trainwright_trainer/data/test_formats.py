@@ -20,7 +20,7 @@ from tests.workbook import write_workbook
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.formats.missing_words import without_texts
+from trainwright_trainer.data.formats.missing_words import without_na_values
 from trainwright_trainer.errors import EnvironmentFailure
 
 ROWS = [(1, "a"), (2, None), (3, "c, d"), (None, "e\nf")]
@@ -322,6 +322,7 @@ MIXES = {
     "texts": (pa.array(["a"]), pa.array(["b"], pa.large_string()), ["a", "b"]),
     "a dictionary and texts": (pa.array(["a"]).dictionary_encode(), pa.array(["b"]), ["a", "b"]),
     "text views": (pa.array(["a"], pa.string_view()), pa.array(["b"]), ["a", "b"]),
+    "views of bytes": (pa.array([b"a"], pa.binary_view()), pa.array([b"b"]), [b"a", b"b"]),
     "days and times": (pa.array([MOMENT.date()]), pa.array([MOMENT]), [datetime(2024, 1, 2), MOMENT]),
     "units of time": (pa.array([MOMENT], pa.timestamp("s")), pa.array([MOMENT], pa.timestamp("us")), [MOMENT] * 2),
     "decimals": (pa.array([Decimal("1.5")]), pa.array([Decimal("2.25")]), [Decimal("1.50"), Decimal("2.25")]),
@@ -429,4 +430,4 @@ def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
 
 def test_missing_words_are_found_in_bytes():
     table = pa.table({"x": pa.array([b"a", b"unknown"]), "y": pa.array(["unknown", "b"])})
-    assert without_texts(table, ["unknown"]).to_pydict() == {"x": [b"a", None], "y": [None, "b"]}
+    assert without_na_values(table, ["unknown"]).to_pydict() == {"x": [b"a", None], "y": [None, "b"]}

@@ -22,14 +22,21 @@ def _names(name: str, kind: pa.DataType) -> Iterator[str]:
 
 
 def flat(table: pa.Table) -> pa.Table:
-    """The table with each field `b` of a nested column `a` as a column `a.b`. Text has one of Arrow's usual types."""
+    """The table with each field `b` of a nested column `a` as `a.b`. Text and bytes have Arrow's usual types."""
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
-    return _changed(table, _usual_text) if any(pa.types.is_string_view(kind) for kind in table.schema.types) else table
+    return _changed(table, _usual) if any(_is_view(kind) for kind in table.schema.types) else table
 
 
-def _usual_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
+
+
+def _usual(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Arrow's functions do not take views of text and bytes."""
+    if not _is_view(column.type):
+        return column
+    return column.cast(pa.string() if pa.types.is_string_view(column.type) else pa.binary())
 
 
 def joined(tables: list[pa.Table]) -> pa.Table:

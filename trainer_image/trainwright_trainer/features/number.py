@@ -27,7 +27,7 @@ from trainwright_trainer.features.errors import BadValueError, WrongTypeError, k
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import Moments
 from trainwright_trainer.features.number_statistics import Second, described, encoded_moments, merged, needs_quartiles
-from trainwright_trainer.features.numerals import THOUSANDS, numbers_of
+from trainwright_trainer.features.numerals import THOUSANDS, WITH_SIGNS, numbers_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,7 +41,6 @@ _COMMA_TEXT = (
     "has a number with a comma in row {row} ({value}). If the comma stands before decimals, read the CSV file with "
     'datasetOptions: {{decimal: ","}}; if it separates thousands, write none. (Row 1 is the first row of data.)'
 )
-_SIGNS = re.compile(r"\s*[+\-\u2212]?\s*[$€£¥]?\s*[+\-\u2212]?\d[\d.,'\s]*[$€£¥%]?\s*")
 _SIGNS_TEXT = (
     "has a number with a sign or a separator in row {row} ({value}), which is not read: write numbers as in -1234.5. "
     "(Row 1 is the first row of data.)"
@@ -89,7 +88,7 @@ def _of_signs(value: Any) -> str | None:
         return _THOUSANDS_TEXT
     if _COMMA.fullmatch(value):
         return _COMMA_TEXT
-    return _SIGNS_TEXT if _SIGNS.fullmatch(value) else None
+    return _SIGNS_TEXT if WITH_SIGNS.fullmatch(value) else None
 
 
 def _numbers(values: pa.Array, points: Points) -> tuple[pa.Array, Mask | None]:

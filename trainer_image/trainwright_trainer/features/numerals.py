@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,6 +39,10 @@ _NUMERAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 GROUPED = r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+"
 """Digits in which points can separate thousands, as in 1.007 and 1.234.567. No thousands begin with a zero."""
 THOUSANDS = rf"^\s*[+-]?{GROUPED}(,[0-9]+)?\s*$"
+WITH_SIGNS = re.compile(
+    r"\s*[+\-\u2212]?\s?[$€£¥]?\s?[+\-\u2212]?(?:\d{1,3}(?:[.,'\s]\d{3})+|\d+)(?:[.,]\d+)?\s?[$€£¥%]?\s*"
+)
+"""Numbers as people write them: with separators of thousands, or with the sign of a currency or of percent."""
 _DECIMALS = r"^\s*[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?\s*$"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.errors import kind_of
-from trainwright_trainer.features.numerals import numbers_of, without_words
+from trainwright_trainer.features.numerals import WITH_SIGNS, numbers_of, without_words
 from trainwright_trainer.features.times import read_times
 from trainwright_trainer.features.vector_texts import in_brackets, spelt_plainly
 from trainwright_trainer.suggest.dates import Seconds, readings_of, seconds_of
@@ -24,9 +23,6 @@ _SAMPLE = 200
 MOST_WORDS = 20
 """Of so many different words that are no numbers, the rows are counted."""
 _MOST_OF_ONE_WORD = 0.95
-_NUMBER_WITH_SIGNS = re.compile(
-    r"[+-]?[$€£¥]?\s?[+-]?(?:\d{1,3}(?:[.,' ]\d{3})+|\d+)(?:[.,]\d+)?\s?[$€£¥%]?",
-)
 NUMBERS = ("whole numbers", "numbers")
 
 
@@ -131,7 +127,7 @@ def _of_text(values: pa.Array) -> ColumnBlock:
         is_enclosed=bool(pc.all(in_brackets(texts[:_SAMPLE])).as_py()),
         plain=int(np.count_nonzero(~wrong[:_SAMPLE])),
         with_signs=tuple(
-            text for text, is_word in zip(some, wrong, strict=False) if is_word and _NUMBER_WITH_SIGNS.fullmatch(text)
+            text for text, is_word in zip(some, wrong, strict=False) if is_word and WITH_SIGNS.fullmatch(text)
         ),
     )
 

@@ -14,7 +14,7 @@ from trainwright_trainer.data.formats.reader import Reader
 from trainwright_trainer.features.errors import kind_of
 
 _KINDS = ("text", "bytes", "whole numbers", "numbers", "dates")
-"""The kinds of columns in which a word acts; bytes may be texts. A word that is no value of the column's type does not act."""
+"""The kinds of columns in which a word acts. A word that is no value of the column's type does not act."""
 _NUMBER = re.compile(r"-?(inf|(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)")
 """The texts that CSV files have for numbers. The text 007 is another one than that of the number 7."""
 
