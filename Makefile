@@ -171,14 +171,16 @@ browser: ## install the browser of the report's tests (Debian's chromium)
 	  root=""; test "$$(id -u)" = 0 || root=sudo; \
 	  $$root apt-get update -qq && $$root apt-get install -y -qq chromium >/dev/null; }
 
-images: ## build both images with docker or buildah: make images [push] [REGISTRY=registry.example.com/ml] [TAG=1] [MODIN=1]
+images: ## build the images with docker or buildah: make images [push] [REGISTRY=registry.example.com/ml] [TAG=1] [MODIN=1] [CPU=1]
 	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.operator -t $(call IMAGE,trainwright-operator) .
 	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.gpu $(if $(MODIN),--build-arg MODIN=1) -t $(call IMAGE,trainwright) .
+	$(if $(CPU),BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.gpu $(if $(MODIN),--build-arg MODIN=1) --build-arg TORCH=cpu -t $(call IMAGE,trainwright-cpu) .)
 
-push: ## push both images to REGISTRY: make push REGISTRY=registry.example.com/ml
+push: ## push the images to REGISTRY: make push REGISTRY=registry.example.com/ml [CPU=1]
 	@test -n "$(REGISTRY)" || { echo "set REGISTRY: make push REGISTRY=registry.example.com/ml"; exit 1; }
 	$(BUILDER) push $(call IMAGE,trainwright-operator)
 	$(BUILDER) push $(call IMAGE,trainwright)
+	$(if $(CPU),$(BUILDER) push $(call IMAGE,trainwright-cpu))
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-modin build out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

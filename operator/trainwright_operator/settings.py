@@ -49,8 +49,10 @@ class Settings:
 
     image: str = "trainwright:0.1.0"
     """The image of jobs that do not set one."""
+    cpu_image: str = ""
+    """The image of the pods of these jobs that reserve no device. Empty: `image`."""
     ray_version: str = "2.60.0"
-    """The version of Ray in that image."""
+    """The version of Ray in both images."""
     namespaces: tuple[str, ...] = ()
     """The namespaces that the operator watches, with a Role in each. Empty: the whole cluster."""
     progress_url: str = ""
@@ -109,6 +111,11 @@ class Settings:
     @property
     def clusterwide(self) -> bool:
         return not self.namespaces
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The images of jobs that do not set one."""
+        return (self.image, self.cpu_image) if self.cpu_image else (self.image,)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:

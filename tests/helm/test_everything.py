@@ -35,6 +35,7 @@ def test_settings_are_read_as_they_were_written() -> None:
     assert settings.backoff == Backoff(base=0.5, limit=1_000_000.0)
     assert settings.progress_url == "https://trainwright.example.com"
     assert settings.ray_version == "2.55.1"
+    assert settings.cpu_image == "registry.example.com/team/trainers/flights-cpu:nightly"
     assert settings.image == f"registry.example.com/team/trainers/flights@{VALUES['trainer']['image']['digest']}"
 
 

@@ -102,6 +102,16 @@ def test_modin_is_installed_for_its_build_argument_alone() -> None:
     assert "$(if $(MODIN),--build-arg MODIN=1)" in (ROOT / "Makefile").read_text()
 
 
+def test_torch_without_cuda_is_installed_for_its_build_argument_alone() -> None:
+    lines = instructions("Dockerfile.gpu")
+    assert "ARG TORCH=cuda" in lines
+    [line] = [line for line in lines if "requirements-$TORCH.txt" in line]
+    assert 'cuda) from="--require-hashes" ;; cpu) from="--default-index=$CPU_INDEX" ;;' in line
+    [found] = [line for line in lines if "> /requirements-cpu.txt" in line]
+    assert "awk '/^torch(vision)?==/ { print $1 }' /all.txt > /requirements-cpu.txt" in found
+    assert "--build-arg TORCH=cpu" in (ROOT / "Makefile").read_text()
+
+
 def test_the_trainers_image_can_compile() -> None:
     [install] = [line for line in instructions("Dockerfile.gpu") if "python3-dev" in line]
     assert {"g++", "gcc", "python3-dev"} <= set(install.split())

@@ -150,7 +150,7 @@ def test_so_does_one_that_ended_before_anybody_looked() -> None:
 
 
 def test_an_image_that_cannot_be_pulled_ends_the_job_at_the_deadline() -> None:
-    cluster = one_pod(waiting="ErrImagePull: not found")
+    cluster = one_pod(waiting="ErrImagePull: not found", waiting_image="registry.example.com/ml:7")
     assert cluster.status.phase == "Starting"
     cluster.wait(899)
     cluster.settle()

@@ -176,6 +176,7 @@ class Resolved(KubernetesSection):
     workers_per_pod: Count | None = Field(None, description="Workers in one pod.")
     seed: Count | None = Field(None, description="The seed.")
     image: Location | None = Field(None, description="The image.")
+    cpu_image: Location | None = Field(None, description="The image of the pods without devices, if it is another one.")
 
 
 class TrainingJobStatus(KubernetesSection):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.canonical import canonical
@@ -20,6 +21,12 @@ from trainwright_operator.settings import Settings
 
 SHARES_OF_RAY_ITSELF = ("memory", "object_store_memory")
 """Amounts in bytes, which Ray detects on a node. A resource that is none of these, nor CPU or GPU, is custom."""
+
+
+def has_devices(resources: Mapping[str, Any]) -> bool:
+    """Return True if a container with these resources gets a GPU or another device, whose names have a domain."""
+    names = [name for side in ("requests", "limits") for name in resources.get(side, {})]
+    return bool(resources.get("claims")) or any("/" in name for name in names)
 
 
 @dataclass(frozen=True)
@@ -73,9 +80,10 @@ class ChildSpec:
         """True if `backend.trainer` applies, so that it sizes workers and GPUs."""
         return BACKENDS[self.backend].sizes_workers
 
-    @property
-    def image(self) -> str:
-        return self.resolved.image or self.spec.image or self.settings.image
+    def image_for(self, resources: Mapping[str, Any]) -> str:
+        """Return the image of a container with these resources. One without devices needs no libraries of a GPU."""
+        image = self.resolved.image or self.spec.image or self.settings.image
+        return image if has_devices(resources) else self.resolved.cpu_image or image
 
     @property
     def ray_version(self) -> str:

@@ -48,7 +48,7 @@ def container(
     pulled = {"imagePullPolicy": template["imagePullPolicy"]} if template.get("imagePullPolicy") else {}
     return {
         "name": name,
-        "image": child_spec.image,
+        "image": child_spec.image_for(resources),
         **pulled,
         **own,
         "env": overlay.variables(env, template),
@@ -63,7 +63,7 @@ def container(
 def pod(child_spec: ChildSpec, made: Mapping[str, Any], role: Role, mounted: Sequence[Mounted]) -> dict[str, Any]:
     """Return a pod template with this container and the overlay of its role."""
     template = child_spec.template(role)
-    first = overlay.init_containers(template, child_spec.image, CONTAINER_SECURITY)
+    first = overlay.init_containers(template, made["image"], CONTAINER_SECURITY)
     user = USER_SECURITY if child_spec.settings.jobs.fixed_user else {}
     return {
         "metadata": overlay.metadata(child_spec.labels, template),

@@ -28,7 +28,7 @@ def read_pod(raw: Any) -> Pod | None:
     if not job_uid:
         return None
     containers = [*mappings(status.get("initContainerStatuses")), *mappings(status.get("containerStatuses"))]
-    without_room = _unschedulable(status)
+    without_room, blocked = _unschedulable(status), _blocked(containers)
     return Pod(
         namespace=text(metadata.get("namespace")),
         name=text(metadata.get("name")),
@@ -45,7 +45,8 @@ def read_pod(raw: Any) -> Pod | None:
         termination_message=_termination_message(containers),
         disrupted=text((condition(status, "DisruptionTarget") or {}).get("reason")),
         reason=text(status.get("reason")) or _why_ended(containers),
-        waiting=_why_waiting(containers),
+        waiting=_why_waiting(blocked),
+        waiting_image=text(blocked.get("image")),
         unschedulable=text(without_room.get("message")),
         unschedulable_since=time(without_room.get("lastTransitionTime")),
         scheduled=_scheduled(raw),
@@ -76,12 +77,17 @@ def _why_ended(containers: Statuses) -> str:
     return next((reason for reason in reasons if reason not in ("", "Completed")), "")
 
 
-def _why_waiting(containers: Statuses) -> str:
-    for container in containers:
-        waiting = mapping(container, "state", "waiting")
-        if text(waiting.get("reason")) not in STARTING:
-            return ": ".join(word for key in ("reason", "message") if (word := text(waiting.get(key))))
-    return ""
+def _blocked(containers: Statuses) -> Mapping[str, Any]:
+    """Return the first container that cannot start, or {}."""
+    return next((one for one in containers if text(_waiting(one).get("reason")) not in STARTING), {})
+
+
+def _waiting(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(container, "state", "waiting")
+
+
+def _why_waiting(container: Mapping[str, Any]) -> str:
+    return ": ".join(word for key in ("reason", "message") if (word := text(_waiting(container).get(key))))
 
 
 def _started(status: Mapping[str, Any]) -> datetime | None:

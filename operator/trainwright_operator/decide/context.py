@@ -97,7 +97,7 @@ class Context:
 
     def forbidden(self, resolved: Resolved | None) -> str:
         """Return what the administrator's policy forbids in a job with a valid spec; "" if nothing is."""
-        return refusal(self.spec, self.settings.policy, self.settings.image, self.job.name, resolved)
+        return refusal(self.spec, self.settings.policy, self.settings.images, self.job.name, resolved)
 
     @property
     def may_resize(self) -> bool:

@@ -110,9 +110,9 @@ def late(context: Context) -> Plan | None:
         return None
     if not context.snapshot.pods_fresh:
         return Plan(lookups=(Lookup("pods"),))
-    resolved, pods = context.job.status.resolved, context.pods_of(attempt)
+    pods = context.pods_of(attempt)
     seconds = context.limits.start_deadline if over is not None and context.now >= over else None
-    end = start.ending(child, pods, resolved.image if resolved else None, seconds)
+    end = start.ending(child, pods, seconds)
     return close(context, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
 
 

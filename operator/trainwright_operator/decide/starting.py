@@ -108,7 +108,8 @@ def _resolved(context: Context, before: Attempt | None) -> Resolved | Lookup:
     number of workers of a job with a range."""
     found, status, spec = context.job.status.resolved, context.job.status, context.spec
     if is_resolved(found):
-        found = found.model_copy(update={"image": spec.image or found.image})
+        if spec.image:
+            found = found.model_copy(update={"image": spec.image, "cpu_image": None})
         if not context.may_resize:
             return found
         return resized(spec, found, before, status.room, context.snapshot, context.settings)
@@ -136,7 +137,13 @@ def _summary(context: Context, resolved: Resolved, first: str) -> str:
     """
     spec = context.spec
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
-    return f"{_workers_line(spec, resolved)}{_range_line(context)}; image {resolved.image}{before}"
+    return f"{_workers_line(spec, resolved)}{_range_line(context)}; {_images(resolved)}{before}"
+
+
+def _images(resolved: Resolved) -> str:
+    if resolved.cpu_image is None:
+        return f"image {resolved.image}"
+    return f"image {resolved.image} for pods with devices, {resolved.cpu_image} for the others"
 
 
 def _range_line(context: Context) -> str:

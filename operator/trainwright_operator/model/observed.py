@@ -124,6 +124,8 @@ class Pod:
     """The reason of the pod, as in Evicted or NodeLost, else of its container, as in OOMKilled."""
     waiting: str = ""
     """The reason why a container cannot start, as in ImagePullBackOff, and the message."""
+    waiting_image: str = ""
+    """The image of that container."""
     unschedulable: str = ""
     """The scheduler's message while no node has room."""
     unschedulable_since: datetime | None = None

@@ -24,23 +24,27 @@ from trainwright_operator.policy import ANY, Policy
 _UNPRIVILEGED = ("runAsUser", "runAsGroup", "runAsNonRoot", "fsGroup", "fsGroupChangePolicy", "supplementalGroups")
 """The keys of a pod's security context that grant nothing, unless they name the user or the group 0."""
 
+Images = tuple[str, ...]
 
-def refusal(spec: TrainingJobSpec, policy: Policy, image: str, name: str, resolved: Resolved | None = None) -> str:
+
+def refusal(spec: TrainingJobSpec, policy: Policy, images: Images, name: str, resolved: Resolved | None = None) -> str:
     """Return what is forbidden in the job `name`, as `validate` prints mistakes; "" if nothing is.
 
-    `image` is the chart's image of jobs. Before the job is resolved, its smallest size counts.
+    `images` are the chart's images of jobs. Before the job is resolved, its smallest size counts.
     """
-    problems = tuple(forbidden(spec, policy, image, resolved))
+    problems = tuple(forbidden(spec, policy, images, resolved))
     return Mistakes(problems).render(name) if problems else ""
 
 
-def forbidden(spec: TrainingJobSpec, policy: Policy, image: str, resolved: Resolved | None = None) -> Iterator[Problem]:
+def forbidden(
+    spec: TrainingJobSpec, policy: Policy, images: Images, resolved: Resolved | None = None
+) -> Iterator[Problem]:
     yield from _keys(spec, policy)
-    if spec.image is not None and spec.image != image:
+    if spec.image is not None and spec.image not in images:
         yield from _image("image", spec.image, policy)
     for path, part in spec.pod_template.parts() if spec.pod_template else ():
         yield from _template(path, part, policy)
-        yield from _init_containers(path, part, policy, image)
+        yield from _init_containers(path, part, policy, images)
     if policy.most_workers or policy.most_gpus:
         yield from _size(size_of(spec, resolved), policy, is_search=search_of(spec) is not None)
 
@@ -94,10 +98,10 @@ def _template(path: str, template: RoleTemplate, policy: Policy) -> Iterator[Pro
         yield _refused(f"{path}.resourceClaims", words, "maxGpusPerJob", "ask for GPUs in backend.trainer")
 
 
-def _init_containers(path: str, template: RoleTemplate, policy: Policy, image: str) -> Iterator[Problem]:
+def _init_containers(path: str, template: RoleTemplate, policy: Policy, images: Images) -> Iterator[Problem]:
     for position, container in enumerate(template.init_containers or []):
         where = f"{path}.initContainers[{position}]"
-        if container.image is not None and container.image != image:
+        if container.image is not None and container.image not in images:
             yield from _image(f"{where}.image", container.image, policy)
         more = container.model_extra or {}
         for place, word in _host_settings(mapping(more.get("securityContext"))):

@@ -27,7 +27,8 @@ from trainwright_operator.settings import Settings
 
 def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Settings) -> Resolved | Lookup:
     """Return the resolved values of the job, or the data that must be read first."""
-    found = Resolved(digest=digest, image=spec.image or settings.image, gpus=0)
+    cpu_image = None if spec.image else settings.cpu_image or None
+    found = Resolved(digest=digest, image=spec.image or settings.image, cpu_image=cpu_image, gpus=0)
     if spec.entrypoint is None:
         found = found.model_copy(update={"strategy": spec.backend.strategy, "seed": spec.seed})
     if backend_of_pods(spec.task, spec.backend.type) == "local":

@@ -81,7 +81,7 @@ def others_try(uid: str, waiting: Iterable[Waiting]) -> bool:
     return any(one.gang and one.trying for one in waiting if one.uid != uid)
 
 
-def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int | None) -> Ending:
+def ending(child: Child, pods: tuple[Pod, ...], seconds: int | None) -> Ending:
     """Return the ending of a child that has not started within `seconds`; None: it makes room for others before that.
 
     A cause that the user must fix is an environment failure; a new attempt needs a new job. A gang without room is
@@ -91,7 +91,7 @@ def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int 
     reason = f"pod {blocked.name}: {blocked.waiting}" if blocked is not None else ""
     limit = f"within startDeadlineSeconds ({seconds:,} s)" if seconds is not None else ""
     if limit and blocked is not None and blocked.waiting.partition(":")[0] in OF_IMAGES:
-        return Ending("environment", DEADLINE, f"image {image} could not be pulled {limit}: {reason}")
+        return Ending("environment", DEADLINE, f"image {blocked.waiting_image} could not be pulled {limit}: {reason}")
     if not is_placed(child, pods):
         why = next((pod.unschedulable for pod in pods if pod.unschedulable), child.pods_refused or NOT_CREATED)
         return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why}")

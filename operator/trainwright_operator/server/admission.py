@@ -115,7 +115,7 @@ def _forbidden(
     """Return what the policy forbids in the job, in the words of the reconciler."""
     metadata = mapping(job, "metadata")
     name = question.get("name") or metadata.get("name") or metadata.get("generateName") or "job"
-    return "" if spec is None else refusal(spec, settings.policy, settings.image, str(name))
+    return "" if spec is None else refusal(spec, settings.policy, settings.images, str(name))
 
 
 def _is_validated(question: Mapping[str, Any], new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:

@@ -38,7 +38,8 @@ class AdmissionWorker:
     """The parent's side. `async with` starts the process and ends it."""
 
     def __init__(self, settings: Settings, *, seconds: float = SECONDS) -> None:
-        self._rules = json.dumps({"image": settings.image, "policy": asdict(settings.policy)}).encode()
+        rules = {"image": settings.image, "cpu_image": settings.cpu_image, "policy": asdict(settings.policy)}
+        self._rules = json.dumps(rules).encode()
         self._seconds = seconds
         self._turn = asyncio.Lock()
         self._waiting = 0
@@ -108,7 +109,7 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     rules = json.loads(_frame(source) or b"{}")
     given: dict[str, Any] = rules["policy"]
     policy = Policy(**{key: _value(value) for key, value in given.items()})
-    settings = Settings(image=rules["image"], policy=policy)
+    settings = Settings(image=rules["image"], cpu_image=rules["cpu_image"], policy=policy)
     prepare()
     while (review := _frame(source)) is not None:
         found = json.dumps(asdict(answer(review, settings))).encode()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -83,7 +84,22 @@ def test_pods_hold_whole_gpus_for_all_their_workers(
 def test_a_status_without_numbers_is_one_worker_without_a_gpu() -> None:
     made = child_spec("ray", resolved=Resolved())
     assert (made.workers, made.workers_per_pod, made.pods, made.gpus_per_pod) == (1, 1, 1, 0)
-    assert made.image == "trainwright:0.1.0"
+    assert made.image_for({}) == made.image_for({"limits": {"nvidia.com/gpu": "1"}}) == "trainwright:0.1.0"
+
+
+@pytest.mark.parametrize(
+    ("resources", "image"),
+    [
+        ({}, "cpu:1"),
+        ({"requests": {"cpu": "2", "hugepages-2Mi": "4Mi"}, "limits": {"memory": "4Gi"}}, "cpu:1"),
+        ({"limits": {"nvidia.com/gpu": "1"}}, "gpu:1"),
+        ({"requests": {"rdma/hca": "1"}}, "gpu:1"),
+        ({"claims": [{"name": "gpu"}]}, "gpu:1"),
+    ],
+)
+def test_a_container_without_devices_has_the_cpu_image(resources: dict[str, Any], image: str) -> None:
+    made = child_spec("ray", resolved=Resolved(image="gpu:1", cpu_image="cpu:1"))
+    assert made.image_for(resources) == image
 
 
 def test_the_run_folder_is_the_recorded_one_else_a_new_one() -> None:

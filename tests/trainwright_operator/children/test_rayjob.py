@@ -76,6 +76,32 @@ def test_each_pod_has_one_container_and_kuberay_gives_it_its_command() -> None:
         assert "args" not in container(template)
 
 
+def test_only_pods_with_gpus_have_the_image_with_cuda() -> None:
+    images = {"image": "gpu:1", "cpu_image": "cpu:1"}
+    of_workers = sized(2, 1, gpus=2).model_copy(update=images)
+    found = templates(child_spec("ray", resolved=of_workers))
+    assert {role: container(one)["image"] for role, one in found.items()} == {
+        "head": "cpu:1",
+        "worker": "gpu:1",
+        "submitter": "cpu:1",
+    }
+    prepared = templates(child_spec("ray", stage="preprocess", resolved=of_workers))
+    assert {container(one)["image"] for one in prepared.values()} == {"cpu:1"}
+
+
+def test_an_init_container_has_the_image_of_its_pod() -> None:
+    template = {"initContainers": [{"name": "fetch"}]}
+    of_workers = sized(1, 1, gpus=1).model_copy(update={"image": "gpu:1", "cpu_image": "cpu:1"})
+    found = templates(child_spec("ray", resolved=of_workers, podTemplate=template))
+    assert {
+        role: [first["image"] for first in one["spec"].get("initContainers", [])] for role, one in found.items()
+    } == {
+        "head": ["cpu:1"],
+        "worker": ["gpu:1"],
+        "submitter": [],
+    }
+
+
 def test_the_head_names_the_ports_that_kuberay_looks_for() -> None:
     ports = container(templates(child_spec("ray"))["head"])["ports"]
     assert {port["name"]: port["containerPort"] for port in ports} == {"gcs-server": 6379, "dashboard": 8265}

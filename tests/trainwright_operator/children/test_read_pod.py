@@ -30,7 +30,7 @@ def ended(name: str = "trainer", **state: Any) -> dict[str, Any]:
 
 
 def waiting(reason: str, message: str = "", key: str = "containerStatuses") -> dict[str, Any]:
-    return {key: [{"name": "trainer", "state": {"waiting": {"reason": reason, "message": message}}}]}
+    return {key: [{"name": "trainer", "image": "ml:1", "state": {"waiting": {"reason": reason, "message": message}}}]}
 
 
 def condition(kind: str, status: str = "True", **more: str) -> dict[str, Any]:
@@ -92,7 +92,9 @@ def test_why_it_does_not_start() -> None:
     assert pod(waiting("ImagePullBackOff", "no such image")).waiting == "ImagePullBackOff: no such image"
     assert pod(waiting("CreateContainerConfigError")).waiting == "CreateContainerConfigError"
     assert pod(waiting("ErrImagePull", key="initContainerStatuses")).waiting == "ErrImagePull"
+    assert pod(waiting("ErrImagePull", key="initContainerStatuses")).waiting_image == "ml:1"
     assert pod(waiting("ContainerCreating")).waiting == ""
+    assert pod(waiting("ContainerCreating")).waiting_image == ""
     assert pod(waiting("PodInitializing")).waiting == ""
 
 

@@ -614,6 +614,20 @@ def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is
     assert cluster.status.resolved == first.model_copy(update={"image": "mine:2"})
 
 
+def test_pods_without_devices_keep_the_image_that_the_chart_had_until_the_job_names_one() -> None:
+    cluster = Cluster(settings=replace(SETTINGS, cpu_image="trainwright-cpu:0.1.0"))
+    cluster.settle()
+    cluster.settings = replace(SETTINGS, cpu_image="trainwright-cpu:9.9.9")
+    for spec, image in (({}, "trainwright-cpu:0.1.0"), ({"image": "mine:2"}, None)):
+        cluster.change(**spec)
+        cluster.ends(exit_code=143)
+        cluster.settle()
+        cluster.wait(1000)
+        cluster.settle()
+        assert cluster.status.resolved is not None
+        assert cluster.status.resolved.cpu_image == image
+
+
 def test_only_ten_attempts_are_kept() -> None:
     cluster = running(backoffLimit=20)
     for _ in range(12):

@@ -19,12 +19,12 @@ SPEC: dict[str, Any] = {
         "output_features": [{"name": "late", "type": "binary"}],
     },
 }
-IMAGE = "registry.example.com/ml/trainwright:0.1.0"
+IMAGES = tuple(f"registry.example.com/ml/{name}:0.1.0" for name in ("trainwright", "trainwright-cpu"))
 
 
 def refused(policy: Policy | None = None, resolved: Resolved | None = None, **spec: Any) -> str:
     parsed = TrainingJobSpec.model_validate({**SPEC, **spec})
-    return refusal(parsed, policy or Policy(), IMAGE, "late", resolved)
+    return refusal(parsed, policy or Policy(), IMAGES, "late", resolved)
 
 
 def ray(**trainer: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def test_keys_in_plain_text(keys: dict[str, Any], path: str) -> None:
 @pytest.mark.parametrize(
     ("image", "allowed"),
     [
-        (IMAGE, True),
+        *((image, True) for image in IMAGES),
         ("registry.example.com/team/mine:1", True),
         ("registry.example.com/team@sha256:00", True),
         ("registry.example.com/teammate/mine:1", False),
@@ -125,7 +125,7 @@ def test_images_come_from_the_registries_that_are_listed(image: str, allowed: bo
 
 def test_so_do_the_images_that_run_first() -> None:
     given = {
-        "worker": {"initContainers": [{"name": "a"}, {"name": "b", "image": IMAGE}, {"name": "c", "image": "x/y"}]}
+        "worker": {"initContainers": [{"name": "a"}, {"name": "b", "image": IMAGES[0]}, {"name": "c", "image": "x/y"}]}
     }
     words = "late: podTemplate.worker.initContainers[2].image: the image x/y: not allowed in this cluster"
     assert refused(Policy(registries=()), podTemplate=given).startswith(words)

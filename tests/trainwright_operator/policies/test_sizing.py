@@ -46,6 +46,14 @@ def test_a_local_job_is_one_process() -> None:
     assert (found.workers, found.gpus, found.strategy) == (1, 0, "single")
 
 
+@pytest.mark.parametrize(("spec", "images"), [({}, ("a:1", "b:1")), ({"image": "mine:1"}, ("mine:1", None))])
+def test_a_job_without_an_image_has_those_of_the_chart(spec: dict[str, Any], images: tuple[str, str | None]) -> None:
+    parsed = TrainingJobSpec.model_validate({**SPEC, **spec})
+    found = resolve(parsed, "digest", Snapshot(), Settings(image="a:1", cpu_image="b:1"))
+    assert not isinstance(found, Lookup)
+    assert (found.image, found.cpu_image) == images
+
+
 @pytest.mark.parametrize("task", ["predict", "evaluate"])
 def test_a_task_of_a_model_holds_what_its_workers_use(task: str) -> None:
     def of_a_model(trainer: dict[str, Any] | None, *nodes: Node) -> Any:

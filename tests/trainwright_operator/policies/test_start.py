@@ -18,7 +18,7 @@ PLACED = Pod("default", "flights-head", "p1", UID, 1, "node-1", "Running", sched
 PENDING = Pod("default", "flights-worker", "p2", UID, 1, None, "Pending")
 WAITS = replace(PENDING, unschedulable="0/1 nodes: Insufficient cpu", unschedulable_since=START + timedelta(seconds=7))
 STARTING = replace(PENDING, node="node-1", scheduled=START + timedelta(seconds=9))
-UNPULLABLE = replace(STARTING, waiting="ImagePullBackOff: Back-off pulling image")
+UNPULLABLE = replace(STARTING, waiting="ImagePullBackOff: Back-off pulling image", waiting_image="ml:1")
 UNMADE = replace(STARTING, waiting='CreateContainerConfigError: secret "s3-keys" not found')
 
 
@@ -125,11 +125,11 @@ def test_others_try_when_a_gang_has_pods_that_may_find_their_place() -> None:
 def test_what_an_attempt_that_does_not_start_ends_with(
     pods: tuple[Pod, ...], limit: int | None, outcome: str, reason: str, message: str
 ) -> None:
-    end = start.ending(CHILD, pods, "ml:1", limit)
+    end = start.ending(CHILD, pods, limit)
     assert (end.outcome, end.reason, end.message) == (outcome, reason, message)
 
 
 def test_a_gang_without_all_of_its_pods_ends_with_the_reason_that_kuberay_gives() -> None:
     refused = replace(CHILD, pods_refused="exceeded quota: team")
-    end = start.ending(refused, (PLACED,), "ml:1", None)
+    end = start.ending(refused, (PLACED,), None)
     assert end.message == "not all of its pods found room: exceeded quota: team"

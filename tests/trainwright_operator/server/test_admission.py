@@ -268,7 +268,7 @@ def test_a_status_in_a_new_object_proves_no_start():
 
 def forbidden(job, name="late"):
     found = TrainingJobSpec.model_validate(job["spec"])
-    return refusal(found, Policy(), Settings().image, name)
+    return refusal(found, Policy(), Settings().images, name)
 
 
 def test_what_the_policy_forbids_is_refused_in_the_words_of_the_reconciler():

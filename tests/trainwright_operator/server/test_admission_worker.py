@@ -19,7 +19,7 @@ from trainwright_operator.server.admission import Busy, answer
 from trainwright_operator.server.admission_worker import AdmissionWorker
 from trainwright_operator.settings import Settings
 
-SETTINGS = Settings(image="mine:1", policy=Policy(inline_keys=True, volumes=("emptyDir",)))
+SETTINGS = Settings(image="mine:1", cpu_image="small:1", policy=Policy(inline_keys=True, volumes=("emptyDir",)))
 
 
 def review(**spec: Any) -> bytes:
@@ -91,7 +91,7 @@ def test_a_process_that_dies_of_a_review_is_reported() -> None:
 def test_the_child_ends_when_its_parent_closes_the_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[tuple[int, int]] = []
     monkeypatch.setattr(admission_worker.resource, "setrlimit", lambda _, limit: limits.append(limit))
-    rules = json.dumps({"image": "mine:1", "policy": {"volumes": ["emptyDir"]}}).encode()
+    rules = json.dumps({"image": "mine:1", "cpu_image": "", "policy": {"volumes": ["emptyDir"]}}).encode()
     frames = b"".join(struct.pack(">I", len(one)) + one for one in (rules, review(dataset=1)))
     target = io.BytesIO()
     admission_worker.main(io.BytesIO(frames), target)
