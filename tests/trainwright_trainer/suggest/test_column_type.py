@@ -8,7 +8,10 @@ import random
 import pyarrow as pa
 import pytest
 
+from trainwright_trainer.data.datasets import DataFiles
+from trainwright_trainer.data.files import find
 from trainwright_trainer.suggest.column_type import input_choice, is_named_as_id, target_choice
+from trainwright_trainer.suggest.profile import profile_of
 
 ROWS = 200
 DRAWS = random.Random(2)
@@ -86,6 +89,16 @@ def test_numbers_with_signs_are_left_out_with_a_hint(column, form):
     assert max(texts, key=len)[:3] in found.reason
     assert target_choice(column(texts)).reason == f"it has {found.reason}"
     assert input_choice(column(repeated("5%", "10%", "20%"))).type == "category"
+
+
+def test_points_beside_decimal_commas_separate_thousands(tmp_path):
+    """Training reads them so, and would refuse the column."""
+    path = tmp_path / "d.csv"
+    lines = (f"{row},5;{1 + row % 9}.{row:03d};{'ab'[row % 2]}" for row in range(ROWS))
+    path.write_text("\n".join(["half;far;y", *lines]))
+    columns = profile_of(DataFiles(find(str(path))), "y").columns
+    assert input_choice(columns["half"]).type == "number"
+    assert input_choice(columns["far"]).reason.startswith("numbers with signs or separators ('1.000')")
 
 
 def test_signs_beside_plain_numbers_are_seen(column):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.errors import kind_of
 from trainwright_trainer.features.numerals import WITH_SIGNS, numbers_of, without_words
 from trainwright_trainer.features.times import read_times
@@ -57,13 +58,13 @@ class ColumnBlock:
     element: str = ""
 
 
-def column_block(values: pa.Array) -> ColumnBlock:
-    """The statistics of the values of one column. A dictionary is read as its values."""
+def column_block(values: pa.Array, points: Points = "decimals") -> ColumnBlock:
+    """The statistics of the values of one column. A dictionary is read as its values. `points`: see `numbers_of`."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind = kind_of(values.type)
     if kind == "text":
-        return _of_text(values)
+        return _of_text(values, points)
     if kind in (*NUMBERS, "true and false"):
         return _of_numbers(kind, values)
     if kind == "dates":
@@ -93,13 +94,13 @@ def _of_dates(values: pa.Array) -> ColumnBlock:
     )
 
 
-def _of_text(values: pa.Array) -> ColumnBlock:
+def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
     given = without_words(pc.utf8_trim_whitespace(values))
     missing = given.null_count
     coded = pc.dictionary_encode(given.drop_null())
     texts = coded.dictionary
     counts = np.bincount(coded.indices.to_numpy(), minlength=len(texts)).astype(np.int64)
-    parsed, unfit = numbers_of(texts)
+    parsed, unfit = numbers_of(texts, points)
     wrong = np.zeros(len(texts), np.bool_) if unfit is None else unfit
     bad_rows = int(counts[wrong].sum())
     bad, numbers = _few(texts, counts, wrong), None

@@ -14,6 +14,7 @@ import pyarrow as pa
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.rows import Block
+from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.texts import without_bytes
 from trainwright_trainer.frames.pandas import in_threads
@@ -141,7 +142,7 @@ def profile_of(data: DataFiles | DataTable, target: str) -> TableProfile:
     names = list(dict.fromkeys([*data.columns(), target]))
     source = data.source([(TARGET if name == target else "dataset", name) for name in names], [])
     columns, rows = {name: ColumnProfile(name) for name in names}, 0
-    for found in in_threads(partial(_profiled, target), source.blocks(), pa.cpu_count()):
+    for found in in_threads(partial(_profiled, target, data.points()), source.blocks(), pa.cpu_count()):
         for name, (block, relation) in found.items():
             columns[name].add(block, relation)
         rows += found[target][0].rows
@@ -160,15 +161,17 @@ def _readable(name: str, values: pa.Array) -> pa.Array:
         return values
 
 
-def _profiled(target: str, block: Block) -> Mapping[str, tuple[ColumnBlock, RelationBlock | None]]:
+def _profiled(
+    target: str, points: Mapping[str, Points], block: Block
+) -> Mapping[str, tuple[ColumnBlock, RelationBlock | None]]:
     columns = {name: _readable(name, values) for name, values in block.columns.items()}
-    own = column_block(columns[target])
+    own = column_block(columns[target], points.get(target, "decimals"))
     known = target_block(columns[target], own.numbers) if own.kind not in _UNRELATED else None
     found: dict[str, tuple[ColumnBlock, RelationBlock | None]] = {target: (own, None)}
     for name, values in columns.items():
         if name == target:
             continue
-        statistics = column_block(values)
+        statistics = column_block(values, points.get(name, "decimals"))
         has_values = known is not None and statistics.kind not in _UNRELATED
         relation = relation_block(known, values, statistics.numbers) if known is not None and has_values else None
         found[name] = (statistics, relation)
