@@ -147,6 +147,13 @@ def test_a_binary_file_with_the_name_of_a_text_is_named(text, name, content, lin
     assert str(mistakes.value) == f"dataset: {name!r} {line.format(name=name)}"
 
 
+def test_a_binary_file_beside_texts_is_named(text, tmp_path):
+    text(CSV, "a.csv")
+    text(gzip.compress(CSV.encode(), mtime=0), "b.csv")
+    with pytest.raises(Mistakes, match=r"^dataset: 'b\.csv' is a gzip archive: end its name in \.gz"):
+        read(tmp_path)
+
+
 @pytest.mark.parametrize("header", ["PAR1", "ARROW1", "BZh1", "PK"])
 def test_a_text_may_begin_like_a_binary_file(text, header):
     assert read(text(f"{header},n\na,1\n", "x.csv"), [header, "n"]) == {header: ["a"], "n": ["1"]}
@@ -216,7 +223,7 @@ def damaged_parquet(cut):
         ("x.json", b'[{"n": 1, "t": 2}, 5]', "'x.json' is no array of objects: item 2 is none."),
         ("x.json", b'[{"n": 1, "t": 2}', "'x.json' is no JSON: Expecting ',' delimiter: line 1 column 18"),
         ("x.json", b"[]", "'x.json' is empty."),
-        ("x.json", b'[{"n": 1, "t": "\xff"}]', "'x.json' is not UTF-8: line 1 holds the byte 0xff."),
+        ("x.json", b'[{"n": 1, "t": "\xff"}]', "'x.json' is not UTF-8: line 1 holds the byte 0xff. JSON is always"),
         ("x.xlsx", b"abc", "'x.xlsx' is no readable Excel file: Cannot detect file format."),
         ("x.jsonl", b'{"n": 1, "t": "\xff"}\n', "'x.jsonl' is not UTF-8: line 1 holds the byte 0xff."),
     ],

@@ -18,6 +18,7 @@ from trainwright_trainer.data.table_schema import flat
 
 _READ_BYTES = 4 << 20
 _HEAD_BYTES = 4096
+_SAVE_IT = "JSON is always UTF-8: save the file so."
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -52,7 +53,7 @@ def _of_lines(file: DataFile, columns: Sequence[str]) -> pa.Table:
             table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
         table.validate(full=True)  # Arrow's reader does not check the encoding
     except pa.ArrowInvalid:
-        check_encoding(file, UTF8)
+        check_encoding(file, UTF8, _SAVE_IT)
         return _of_rows(_objects(file), columns)
     return table
 
@@ -93,7 +94,7 @@ def _objects(file: DataFile) -> Iterator[dict[str, Any]]:
 
 def _array(file: DataFile) -> Iterator[dict[str, Any]]:
     """The objects of an array, which is read as a whole. An error names the item without an object."""
-    check_encoding(file, UTF8)
+    check_encoding(file, UTF8, _SAVE_IT)
     with opened(file) as stream:
         try:
             found = json.loads(stream.read().removeprefix(_MARK))
