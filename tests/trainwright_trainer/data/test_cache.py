@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 
 import pyarrow as pa
 import pytest
@@ -39,6 +40,7 @@ def test_entries_come_back(tmp_path):
 def test_a_damaged_json_entry_is_absent_and_reported_once(tmp_path, damage):
     cache = Cache(FolderStorage(tmp_path))
     cache.write_json("statistics", "k", {"a": 1})
+    assert cache.finish() == ()
     (tmp_path / "statistics/k.json").write_bytes(damage)
     assert cache.read_json("statistics", "k") is None
     assert cache.read_json("statistics", "k") is None
@@ -113,3 +115,13 @@ def test_what_killed_writers_left_is_swept_after_a_day(tmp_path):
     os.utime(old, ns=(0, 0))
     Cache(FolderStorage(tmp_path)).make()
     assert files_in(tmp_path) == ["features/.young.tmp"]
+
+
+def test_entries_in_a_remote_store_are_written_side_by_side(tmp_path, monkeypatch):
+    storage, both = FolderStorage(tmp_path), threading.Barrier(2, timeout=60)
+    monkeypatch.setattr(FolderStorage, "is_remote", True)
+    monkeypatch.setattr(storage, "write_by", lambda name, fill: both.wait())  # noqa: ARG005
+    cache = Cache(storage)
+    cache.write_json("statistics", "k", {})
+    cache.write_column("features", "k", COLUMN)
+    assert cache.finish() == ()

@@ -36,7 +36,7 @@ def cache(tmp_path):
 
 def use(cache, key, when, dataset, **entries):
     record = {"dataset": dataset, "rows": 1000, "used": when, "entries": {f"features/{entries['of']}.parquet": "size"}}
-    cache.write_json("uses", key, record)
+    cache.try_to_write_json("uses", key, record)
 
 
 def test_an_entry_without_a_record_was_used_when_it_was_written(cache):

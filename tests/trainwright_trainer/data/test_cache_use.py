@@ -38,7 +38,7 @@ def age(folder, seconds):
         kind, _, file = entry.name.partition("/")
         if kind == "uses":
             record = cache.read_json(kind, file[:-5])
-            cache.write_json(kind, file[:-5], {**record, "used": record["used"] - seconds})
+            cache.try_to_write_json(kind, file[:-5], {**record, "used": record["used"] - seconds})
     for path in folder.rglob("*.*"):
         changed = path.stat().st_mtime - seconds
         os.utime(path, (changed, changed))

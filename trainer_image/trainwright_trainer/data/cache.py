@@ -48,14 +48,14 @@ def cache_at(cache_dir: str | None, home: Place, keys: JobCredentials) -> Cache:
 
 
 class Cache:
-    """The entries in one storage. A background thread writes the columns; `finish` waits for it."""
+    """The entries in one storage. Background threads write them; `finish` waits for all."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="cache")
+        self._writer = ThreadPoolExecutor(storage.readers(1), thread_name_prefix="cache")
         self._pending: list[Future[None]] = []
         self.failure: str | None = None
-        """The first failure of a write. Nothing is written after it."""
+        """A failure of a write. No further write begins after it."""
         self._notices: list[str] = []
 
     def make(self) -> None:
@@ -86,11 +86,11 @@ class Cache:
         return None
 
     def write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
-        """Write the entry before returning."""
-        self._commit(f"{kind}/{key}.json", _json_of(entry))
+        """Write the entry in the background."""
+        self._begin(f"{kind}/{key}.json", _json_of(entry))
 
     def try_to_write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
-        """`write_json` of an entry that no run needs: a failure is of no consequence."""
+        """Write an entry that no run needs, before returning. A failure is of no consequence."""
         with suppress(EnvironmentFailure):
             self.storage.write_by(f"{kind}/{key}.json", _json_of(entry))
 
@@ -129,8 +129,7 @@ class Cache:
 
     def write_column(self, kind: str, key: str, column: columnfile.Column) -> None:
         """Write the column in the background."""
-        task = self._writer.submit(self._commit, f"{kind}/{key}.parquet", lambda file: columnfile.write(file, column))
-        self._pending.append(task)
+        self._begin(f"{kind}/{key}.parquet", lambda file: columnfile.write(file, column))
 
     def finish(self) -> tuple[str, ...]:
         """Wait until all entries are written. Returns notices of the failures and damages, each of them once."""
@@ -158,6 +157,9 @@ class Cache:
         notice = f"cache entry {self._place(name)} is damaged; it is made again"
         if notice not in self._notices:
             self._notices.append(notice)
+
+    def _begin(self, name: str, fill: Fill) -> None:
+        self._pending.append(self._writer.submit(self._commit, name, fill))
 
     def _commit(self, name: str, fill: Fill) -> None:
         """Write the entry, unless an earlier write failed."""

@@ -69,7 +69,7 @@ class Storage(ABC):
     """True if each read is a network request, so that few large reads are faster."""
 
     def readers(self, cores: int) -> int:
-        """The objects to read side by side with `cores` cores: more where each read waits for a network."""
+        """The objects to read or write side by side with `cores` cores: more where each read waits for a network."""
         return max(cores, READERS) if self.is_remote else cores
 
     @property
