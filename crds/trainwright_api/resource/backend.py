@@ -89,9 +89,25 @@ class WorkerRange(Section):
 WorkersOrRange = Annotated[
     Workers | WorkerRange, ByKind("a whole number of at least 1, or {min, max}", number=Workers, keys=WorkerRange)
 ]
-Share = Annotated[float, Field(ge=0, le=1_000_000)]
+Share = Annotated[float, Field(ge=0, le=1e15)]
 ResourceName = Annotated[str, Field(min_length=1, max_length=128)]
 ResourceShares = Annotated[dict[ResourceName, Share], Field(max_length=16)]
+
+
+_MOST_PIECES = 1_000_000
+
+
+def _mistake_in(name: str, share: float) -> str | None:
+    """What is wrong with a resource of a worker."""
+    if name not in ("CPU", "GPU") and name.upper() in ("CPU", "GPU"):
+        return f"unknown resource: did you mean {name.upper()!r}?"
+    if name == "TPU":
+        return "not built yet: workers train on CPUs and GPUs"
+    if name == "object_store_memory":
+        return "Ray reserves none for a worker: remove it"
+    if name != "memory" and share > _MOST_PIECES:
+        return f"expected at most {_MOST_PIECES:,}, found {share:g}"
+    return None
 
 
 class BackendTrainer(Section):
@@ -109,7 +125,9 @@ class BackendTrainer(Section):
         "one for each free GPU, 1 without GPUs.",
     )
     resources_per_worker: ResourceShares | None = Field(
-        None, description="CPU, GPU and Ray's custom resources of each worker. null: 1 CPU, and 1 GPU if used."
+        None,
+        description="CPU, GPU, memory in bytes and Ray's custom resources of each worker. null: 1 CPU, and 1 GPU if "
+        "used.",
     )
     logdir: Path | None = Field(None, description="Folder of the logs. null: the run folder.")
     max_retries: Annotated[int, Field(ge=0, le=1000)] = Field(
@@ -128,9 +146,9 @@ class BackendTrainer(Section):
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         resources = self.resources_per_worker or {}
-        for name in resources:
-            if name not in ("CPU", "GPU") and name.upper() in ("CPU", "GPU"):
-                yield relation(f"unknown resource: did you mean {name.upper()!r}?", "resources_per_worker", name)
+        for name, share in resources.items():
+            if line := _mistake_in(name, share):
+                yield relation(line, "resources_per_worker", name)
         if self.use_gpu is False and resources.get("GPU"):
             yield relation("asks for a GPU, but use_gpu is false: drop one of them", "resources_per_worker", "GPU")
         if self.use_gpu and resources.get("GPU") == 0:

@@ -107,6 +107,18 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"type": "ray", "trainer": {"resources_per_worker": {"gpu": 1}}},
         {"trainer.resources_per_worker.gpu": "unknown resource: did you mean 'GPU'?"},
     ),
+    "TPUs": (
+        {"type": "ray", "trainer": {"resources_per_worker": {"TPU": 4}}},
+        {"trainer.resources_per_worker.TPU": "not built yet: workers train on CPUs and GPUs"},
+    ),
+    "a part of the object store": (
+        {"type": "ray", "trainer": {"resources_per_worker": {"object_store_memory": 1e9}}},
+        {"trainer.resources_per_worker.object_store_memory": "Ray reserves none for a worker: remove it"},
+    ),
+    "bytes in place of pieces": (
+        {"type": "ray", "trainer": {"resources_per_worker": {"memory": 4e9, "CPU": 4e9}}},
+        {"trainer.resources_per_worker.CPU": "expected at most 1,000,000, found 4e+09"},
+    ),
     "ZeRO without DeepSpeed": (
         {"type": "ray", "trainer": {"strategy": {"type": "fsdp", "zero_optimization": {"stage": 3}}}},
         {"trainer.strategy.zero_optimization": "acts with strategy deepspeed only, not with fsdp"},

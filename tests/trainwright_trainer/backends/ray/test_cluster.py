@@ -161,3 +161,24 @@ def test_a_run_with_metrics_starts_the_dashboard_and_names_its_address(tmp_path:
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[-1] == "200", ended.stdout
+
+
+CUSTOM = """
+import ray
+
+from trainwright_api.resource.backend import BackendTrainer
+from trainwright_trainer.backends.ray.cluster import cluster
+
+section = BackendTrainer(resources_per_worker={"slot": 0.5, "memory": 1e6})
+with cluster(section, 3, log=print) as needs:
+    ray.get(ray.util.placement_group([dict(needs.resources)] * 3).ready(), timeout=60)
+    print(ray.cluster_resources()["slot"])
+"""
+
+
+def test_workers_with_memory_and_parts_of_a_custom_resource_fit_on_this_machine() -> None:
+    command = [sys.executable, "-c", CUSTOM]
+    environment = {**os.environ, ADDRESS: NEW}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == "2.0", ended.stdout

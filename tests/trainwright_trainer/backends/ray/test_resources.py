@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.resource.backend import BackendTrainer
-from trainwright_trainer.backends.ray.resources import check_this_machine, missing_line, needs_of, pool_of
+from trainwright_trainer.backends.ray.resources import check_memory, check_this_machine, missing_line, needs_of, pool_of
 from trainwright_trainer.errors import EnvironmentFailure
 
 
@@ -68,11 +68,18 @@ def test_a_machine_without_the_gpus_that_are_asked_for():
         check_this_machine(needs(2, use_gpu=True), 0)
 
 
+def test_a_machine_without_the_memory_that_is_asked_for():
+    check_memory(needs(2), 0)
+    check_memory(needs(2, resources_per_worker={"memory": 4e9}), 8e9)
+    with pytest.raises(EnvironmentFailure, match=r"asks for 8 GB of memory, and Ray has 7\.5 GB of this machine"):
+        check_memory(needs(2, resources_per_worker={"memory": 4e9}), 7.5e9)
+
+
 def pool(*nodes, workers=None, **section):
     return pool_of(BackendTrainer.model_validate(section), workers, nodes)
 
 
-TWO, GPUS = {"CPU": 2.0}, {"CPU": 8.0, "GPU": 2.0}
+TWO, GPUS = {"CPU": 2.0}, {"CPU": 8.0, "GPU": 2.0, "memory": 8e9}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +106,7 @@ def test_the_size_of_a_pool(found, sizes):
         ({}, 0.5, {"num_cpus": 0.5, "num_gpus": 0}),
         ({"resources_per_worker": {"CPU": 2}}, 1, {"num_cpus": 1, "num_gpus": 0}),
         ({"resources_per_worker": {"CPU": 4, "slot": 1}}, 1, {"num_cpus": 3, "resources": {"slot": 1}}),
+        ({"resources_per_worker": {"CPU": 4, "memory": 1e9}}, 1, {"num_cpus": 3, "memory": 1e9, "resources": {}}),
         ({"resources_per_worker": {"CPU": 4, "GPU": 0.5}}, 1, {"num_cpus": 1, "num_gpus": 0.5}),
         ({"resources_per_worker": {"CPU": 0, "GPU": 1}}, 0.5, {"num_cpus": 0.5, "num_gpus": 1}),
     ],

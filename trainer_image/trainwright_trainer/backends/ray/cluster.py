@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +19,13 @@ from ray.exceptions import RayError
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_trainer.backends.machine import gpus_of_this_machine
 from trainwright_trainer.backends.ray.environment import METRICS
-from trainwright_trainer.backends.ray.resources import WorkerResources, check_this_machine, needs_of
+from trainwright_trainer.backends.ray.resources import (
+    WorkerResources,
+    check_memory,
+    check_this_machine,
+    custom,
+    needs_of,
+)
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.signals import handlers_kept
 
@@ -126,7 +133,8 @@ def _start(
     gpus = gpus_of_this_machine()
     needs = needs_of(section, workers, gpus, os.cpu_count() or 1)
     check_this_machine(needs, gpus)
-    named = {name: needs.workers * share for name, share in needs.resources.items() if name not in ("CPU", "GPU")}
+    # Ray counts more than one piece in whole numbers.
+    named = {name: math.ceil(needs.workers * share) for name, share in custom(needs.resources).items()}
     options = {
         "num_cpus": max(needs.cpus, os.cpu_count() or 1),
         "num_gpus": gpus,
@@ -135,12 +143,17 @@ def _start(
         # Without the metrics of Ray Train, a dashboard of this Ray has nothing that the run does not print.
         "include_dashboard": os.environ.get(METRICS) == "1",
     }
+    _init_often(options, log)
+    check_memory(needs, ray.cluster_resources().get("memory", 0.0))  # type: ignore[no-untyped-call]
+    return needs
+
+
+def _init_often(options: Mapping[str, Any], log: Callable[[str], None]) -> None:
     for _ in range(_TRIES - 1):
         with suppress(EnvironmentFailure):
             _init(options, log)
-            return needs
+            return
     _init(options, log)
-    return needs
 
 
 def _init(options: Mapping[str, Any], log: Callable[[str], None]) -> None:

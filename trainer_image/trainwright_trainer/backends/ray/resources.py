@@ -13,11 +13,18 @@ from typing import Any
 from trainwright_api.resource.backend import BackendTrainer, WorkerRange
 from trainwright_trainer.errors import EnvironmentFailure
 
+OF_RAY = ("CPU", "GPU", "memory")
+"""The resources that every Ray knows. The others are custom ones."""
+
+
+def custom(resources: Mapping[str, float]) -> dict[str, float]:
+    return {name: share for name, share in resources.items() if name not in OF_RAY}
+
 
 @dataclass(frozen=True)
 class WorkerResources:
-    """`resources`: those of one worker, by name: CPU, GPU and custom ones. `least`: the number of workers that go on
-    after a loss, None if all are needed."""
+    """`resources`: those of one worker, by name; memory in bytes. `least`: the number of workers that go on after a
+    loss, None if all are needed."""
 
     workers: int
     use_gpu: bool
@@ -76,8 +83,13 @@ class Pool:
         """The resources of an actor as options of Ray. A model on a GPU leaves the CPUs to the tasks that read."""
         rest = self.cpus - self.reader_cpus
         cpus = min(1.0, rest) if self.use_gpu else rest if rest < 1 else float(math.floor(rest))
-        custom = {name: share for name, share in self.resources.items() if name not in ("CPU", "GPU")}
-        return {"num_cpus": cpus, "num_gpus": self.resources.get("GPU", 0), "resources": custom}
+        memory = {"memory": self.resources["memory"]} if "memory" in self.resources else {}
+        return {
+            "num_cpus": cpus,
+            "num_gpus": self.resources.get("GPU", 0),
+            **memory,
+            "resources": custom(self.resources),
+        }
 
 
 def pool_of(section: BackendTrainer, workers: int | None, nodes: Iterable[Mapping[str, float]]) -> Pool:
@@ -119,4 +131,14 @@ def check_this_machine(needs: WorkerResources, gpus: float) -> None:
         asked = f"{needs.workers * needs.resources['GPU']:g}"
         raise EnvironmentFailure(
             f"backend.trainer asks for GPUs ({asked}), and this machine has {gpus:g}. To train here: --backend local"
+        )
+
+
+def check_memory(needs: WorkerResources, memory: float) -> None:
+    """Raise `EnvironmentFailure` if the Ray of this machine has too little memory for the workers, in bytes."""
+    asked = needs.workers * needs.resources.get("memory", 0)
+    if asked > memory:
+        raise EnvironmentFailure(
+            f"backend.trainer asks for {asked / 1e9:,.3g} GB of memory, and Ray has {memory / 1e9:,.3g} GB of this "
+            "machine. Lower resources_per_worker.memory"
         )
