@@ -293,7 +293,9 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
 
 def _set_aside(name: str, aside: tuple[str, ...]) -> str:
     sections = " and ".join(f"backend.{section}" for section in aside)
-    return f"{sections} of the file do not act with backend {name}; batch size and learning rate stay those of the file"
+    verb = "do" if len(aside) > 1 else "does"
+    rest = "batch size and learning rate stay those of the file"
+    return f"{sections} of the file {verb} not act with backend {name}; {rest}"
 
 
 def _warnings(backend: Backend) -> Iterator[str]:

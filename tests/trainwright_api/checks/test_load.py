@@ -120,6 +120,12 @@ def test_another_backend_sets_aside_what_does_not_act_there() -> None:
     )
 
 
+def test_one_section_that_does_not_act_is_told_in_the_singular() -> None:
+    document = {"dataset": "d.csv", "config": SMALL, "backend": {"type": "ray", "trainer": {"num_workers": 2}}}
+    (notice,) = read(document, backend="local").notices
+    assert notice.startswith("backend.trainer of the file does not act with backend local; ")
+
+
 def test_another_backend_cannot_train_with_any_strategy() -> None:
     with pytest.raises(Mistakes, match="backend horovod has strategy horovod; ddp fits backend ray"):
         read_file(FILES / "ray.yaml", backend="horovod")
