@@ -85,14 +85,15 @@ def test_the_channels_are_given_or_those_of_most(
 
 def test_missing_and_damaged_images_are_filled_or_dropped() -> None:
     whole = picture(40, 40, ending="jpeg")
-    values = pa.array([None, b"", whole, whole[:200], b"no image", picture(9, 9, "L")], pa.large_binary())
-    for strategy, nulls in (("drop_row", 4), ("bfill", 4), ("fill_with_const", 0)):
+    damaged = [whole[:200], b"no image", picture(9, 9)[:20]]
+    values = pa.array([None, b"", whole, *damaged, picture(9, 9, "L")], pa.large_binary())
+    for strategy, nulls in (("drop_row", 5), ("bfill", 5), ("fill_with_const", 0)):
         one = feature(missing_value_strategy=strategy)
         found = image.encode(one, image.clean(one, values, 0).values, {"channels": 3}, 0)
         assert found.values.null_count == nulls
         assert found.values[2].as_py() == whole
-        assert found.unknown == 2
-        assert found.noted == {image.DAMAGED: 2, image.CONVERTED: 1}
+        assert found.unknown == 3
+        assert found.noted == {image.DAMAGED: 3, image.CONVERTED: 1}
         assert (found.backward is not None) == (strategy == "bfill")
     assert found.values[0].as_py() == b""
 
@@ -250,7 +251,7 @@ def test_pillow_crops_pads_and_fills_as_torchvision() -> None:
         content = picture(10, 21)
         np.testing.assert_array_equal(pillow.shaped(content, shape), shaped(content, shape).numpy())
     np.testing.assert_array_equal(pillow.shaped(b"", ImageShape(1, 2, 2, "interpolate", 9)), np.full((1, 2, 2), 9))
-    for damaged in (b"", b"no image", picture(40, 40, ending="jpeg")[:200]):
+    for damaged in (b"", b"no image", picture(40, 40, ending="jpeg")[:200], picture(9, 9)[:20]):
         with pytest.raises(UnreadableImageError):
             pillow.channels_of(damaged)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CHANNELS = (1, 2, 3, 4)
 """Gray, gray and alpha, RGB, RGB and alpha."""
-_PALETTE = 3
+_PALETTE = b"\x03"
 """The colour type of a PNG with a palette, in byte 25."""
 
 
@@ -73,7 +73,7 @@ def decoded(content: Any, channels: int | None = None) -> torch.Tensor:
 
 def _mode(data: npt.NDArray[np.uint8]) -> str:
     """The mode that keeps the channels. The numbers of a PNG with a palette are those of colours, not of gray."""
-    if bytes(data[:4]) != b"\x89PNG" or data[25:26] != _PALETTE:
+    if bytes(data[:4]) != b"\x89PNG" or bytes(data[25:26]) != _PALETTE:
         return "UNCHANGED"
     head, _, _ = data.tobytes().partition(b"IDAT")
     return "RGB_ALPHA" if b"tRNS" in head else "RGB"
