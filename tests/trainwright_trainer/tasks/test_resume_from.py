@@ -95,6 +95,43 @@ def test_an_output_with_a_new_value_begins_anew_and_one_without_keeps_its_head(w
     assert told.endswith("begin anew: decoders.delay (3: the values of the column differ)")
 
 
+def test_values_that_the_model_does_not_know_are_one_line_for_each_feature(workplace):
+    """Also in a run that finds all columns in the cache."""
+    train(workplace, None, "a")
+    workplace.data(*rows("abcxyz", seed=5))
+    for run in ("b", "c"):
+        [found] = [one for one in train(workplace, from_("a"), run).out.splitlines() if "does not know" in one]
+        assert found.startswith("data.csv: column 'kind': 3 values that the model of resumeFrom does not know (")
+        assert found.endswith(" times in the training rows: read as unknown")
+
+
+@pytest.mark.parametrize("target", [{"name": "late", "type": "binary"}, {"name": "size", "type": "number"}])
+def test_baselines_and_missing_cells_are_those_of_the_own_training_rows(workplace, target):
+    """The rows of the model have another mean, another most frequent class, and missing cells."""
+
+    def change(job: dict[str, Any]) -> None:
+        job["config"] |= {"input_features": [{"name": "kind", "type": "category"}], "output_features": [target]}
+
+    workplace.data(*(one.replace(",a,", ",,") for one in rows("abc", seed=4)))
+    train(workplace, change, "a")
+    workplace.data(*map(shifted, rows("abc", seed=5)))
+    train(workplace, change, "new")
+    tuned = train(workplace, from_("a", change), "tuned")
+    assert "begin anew" not in tuned.out
+    assert "missing cells" not in tuned.out
+    baselines = [json.loads(Path(run, "metrics.json").read_text())["end"]["baseline"] for run in ("new", "tuned")]
+    new, found = (one[target["name"]]["baseline"] for one in baselines)
+    assert found == pytest.approx(new)
+
+
+def shifted(line: str) -> str:
+    """Larger sizes, and late in most rows."""
+    size, opened, kind, late, delay = line.split(",")
+    if size == "size":
+        return line
+    return f"{float(size) + 50},{opened},{kind},{'yes' if float(size) > -1 else late},{delay}"
+
+
 def test_fine_tuning_lowers_the_first_loss(workplace):
     """The first evaluation of a run that starts from a trained model is better than that of a new run."""
     train(workplace, lambda job: job["config"]["trainer"].update(epochs=10, learning_rate=0.05), "a")

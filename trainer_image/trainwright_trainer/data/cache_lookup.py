@@ -35,9 +35,10 @@ def own(feature: Feature, statistics: Statistics) -> Statistics:  # noqa: ARG001
 
 @dataclass
 class CacheLookup:
-    """The results of preprocessing, first from the cache, then computed. Both mappings are keyed by feature name.
+    """The results of preprocessing, first from the cache, then computed. The mappings are keyed by feature name.
 
-    The cache holds the statistics of the training rows, `statistics` those that `adopt` makes of them.
+    `computed` holds the statistics of the training rows, as the cache does; `statistics` those that `adopt` makes of
+    them.
     """
 
     cache: Cache
@@ -45,6 +46,7 @@ class CacheLookup:
     split_key: str
     adopt: Adopt = own
     parts: Parts | None = None
+    computed: dict[str, Statistics] = field(default_factory=dict)
     statistics: dict[str, Statistics] = field(default_factory=dict)
     columns: dict[str, Column | StoredColumn] = field(default_factory=dict)
 
@@ -58,8 +60,12 @@ class CacheLookup:
             self.cache.write_column("splits", self.split_key, Column(pa.chunked_array([pa.array(parts)])))
 
     def add_statistics(self, feature: Feature, statistics: Statistics) -> None:
-        self.statistics[feature.name] = self.adopt(feature, statistics)
+        self.take_statistics(feature, statistics)
         self.cache.write_json("statistics", statistics_key(self.split_key, feature), statistics)
+
+    def take_statistics(self, feature: Feature, computed: Statistics) -> None:
+        self.computed[feature.name] = computed
+        self.statistics[feature.name] = self.adopt(feature, computed)
 
     def recall(self, feature: Feature, statistics: Statistics) -> bool:
         """Take the column from the cache. Returns False if it is absent.
@@ -116,7 +122,7 @@ def look_up(
     read = in_threads(partial(cache.read_json, "statistics"), keys, readers)
     for feature, statistics in zip(features, read, strict=True):
         if statistics is not None:
-            found.statistics[feature.name] = adopt(feature, statistics)
+            found.take_statistics(feature, statistics)
     known = [feature for feature in features if feature.name in found.statistics]
     deque(in_threads(lambda feature: found.recall(feature, found.statistics[feature.name]), known, readers), 0)
     return found

@@ -87,9 +87,9 @@ class Progress:
 
     def known(self, found: CacheLookup) -> None:
         """Take what the cache holds."""
-        if self.feature.name in found.statistics:
+        if self.feature.name in found.computed:
             self.states = []
-            self.statistics = found.statistics[self.feature.name]
+            self.statistics = found.computed[self.feature.name]
             self.rounds = self.module.rounds(self.feature).total
         self.has_column = self.feature.name in found.columns
 

@@ -25,6 +25,7 @@ from trainwright_trainer.data.missing_cells import missing_line
 from trainwright_trainer.data.prepared import Columns, Prepared
 from trainwright_trainer.data.selection import features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of
+from trainwright_trainer.features.adopted import unseen_line
 from trainwright_trainer.features.column import Feature, Mask
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
@@ -84,7 +85,7 @@ def _prepared(
     dropped = [_nulls(column) for column in columns.values() if column.null_count]
     check_none_is_empty(parts, dropped, config.preprocessing)
     notices = [notice for column in columns.values() for notice in column.notices]
-    notices += _missing(found, features)
+    notices += [*_missing(found, features), *_unseen(found, features)]
     if not hit:  # a run that finds everything in the cache opens no raw file
         notices = [*source.notices(files), *notices]
     prepared = Prepared(
@@ -105,6 +106,12 @@ def _missing(found: CacheLookup, features: Sequence[Feature]) -> list[str]:
     inputs = [feature for feature in features if not feature.is_target]
     counts = {one.column: count for one in inputs if (count := found.statistics[one.name].get("missing", 0))}
     return [missing_line(counts, " in the training rows")] if counts else []
+
+
+def _unseen(found: CacheLookup, features: Sequence[Feature]) -> list[str]:
+    """A notice for each feature with values that an adopted vocabulary lacks."""
+    lines = [unseen_line(one, found.statistics[one.name], found.computed[one.name]) for one in features]
+    return [line for line in lines if line is not None]
 
 
 def _nulls(column: Column | StoredColumn) -> Mask:

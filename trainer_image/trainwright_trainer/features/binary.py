@@ -151,12 +151,13 @@ def _flags(values: pa.Array, statistics: Statistics) -> Any:
         flags = pc.invert(values) if _meaning(statistics["true"]) is False else values
         return pc.cast(flags, pa.uint8()).to_numpy(zero_copy_only=False).astype(np.float32)
     coded = dictionary_of(values)
-    flags = [_flag(text, statistics) for text in coded.dictionary.to_pylist()]
+    flags = [flag_of(text, statistics) for text in coded.dictionary.to_pylist()]
     codes = pc.fill_null(coded.indices, len(flags)).to_numpy()
     return np.array([*flags, np.nan], dtype=np.float32)[codes]
 
 
-def _flag(text: str, statistics: Statistics) -> float:
+def flag_of(text: str, statistics: Statistics) -> float:
+    """1 for true, 0 for false, and NaN for a text that is neither label."""
     if text in (statistics["true"], statistics["false"]):
         return float(text == statistics["true"])
     if _usual([statistics["true"], statistics["false"]]):

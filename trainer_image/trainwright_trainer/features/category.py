@@ -126,7 +126,8 @@ def distribution(statistics: Statistics) -> Frequencies:
 def _classes(statistics: Statistics) -> list[tuple[str, int]]:
     """The known texts with their numbers of training rows, the most frequent first, without `UNKNOWN`."""
     pairs = zip(statistics["vocabulary"], statistics["counts"], strict=True)
-    return [(text, count) for text, count in pairs if text != UNKNOWN]
+    known = [(text, count) for text, count in pairs if text != UNKNOWN]
+    return sorted(known, key=lambda pair: -pair[1])  # a vocabulary of another model has another order
 
 
 def _rare_rows(statistics: Statistics) -> int:

@@ -143,7 +143,8 @@ def vocabulary_of(counts: dict[str, int], unknown: str, most_common: int | None)
 
 def known_tokens(statistics: Statistics) -> list[tuple[str, int]]:
     """The tokens that have an index of their own with their counts, the most frequent first."""
-    return list(zip(statistics["vocabulary"], statistics["counts"], strict=True))[1:]
+    known = list(zip(statistics["vocabulary"], statistics["counts"], strict=True))[1:]
+    return sorted(known, key=lambda pair: -pair[1])  # a vocabulary of another model has another order
 
 
 def token_facts(statistics: Statistics, **more: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.features.adopted import adopted
 from trainwright_trainer.features.column import Feature, Statistics
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.rundir import model_folder
@@ -45,8 +46,8 @@ class CheckpointSource:
 class ModelSource:
     """A trained model, whose weights training begins with.
 
-    `shared`: the features that both jobs read in the same way. Their statistics are those of the model, because the
-    weights fit its scales and its vocabularies.
+    `shared`: the features that both jobs read in the same way. They are encoded by the statistics of the model, because
+    the weights fit its scales and its vocabularies.
     """
 
     location: str
@@ -60,14 +61,14 @@ class ModelSource:
         return f"{self.location}, model {self.digest[:12]}"
 
     def adopt(self, feature: Feature, computed: Statistics) -> Statistics:
-        """The statistics of the model, or `computed` if they do not fit the feature."""
+        """The model's encoding with the distribution of this job's rows, or `computed` if the former does not fit."""
         if feature.name not in self.shared:
             return computed
         own = self.statistics[feature.name]
         is_covered = computed.get("size") == own.get("size")
         if feature.is_target:  # an input reads a value that is not in the vocabulary as unknown
             is_covered = is_covered and _values(computed) <= _values(own)
-        return own if is_covered else computed
+        return adopted(own, computed) if is_covered else computed
 
     def weights(self, access: S3Credentials | None) -> Mapping[str, torch.Tensor]:
         """The model's tensors, by name."""
@@ -75,8 +76,14 @@ class ModelSource:
 
     def unfit(self, statistics: Mapping[str, Statistics]) -> tuple[str, ...]:
         """The prefixes of the tensors that do not fit the `statistics` of this job's data."""
-        others = [module_key(name) for name, own in statistics.items() if own != self.statistics.get(name)]
+        others = [module_key(name) for name, own in statistics.items() if not self._fits(name, own)]
         return tuple(f"{part}.{name}." for part in ("encoders", "decoders") for name in others)
+
+    def _fits(self, name: str, statistics: Statistics) -> bool:
+        given = self.statistics.get(name)
+        if given is None:
+            return False
+        return statistics == (adopted(given, statistics) if name in self.shared else given)
 
 
 Source = ModelSource | CheckpointSource
