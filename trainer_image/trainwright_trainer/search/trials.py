@@ -82,6 +82,11 @@ class Trial:
         return self.scores[-1].round if self.scores else 0
 
     @property
+    def is_trained(self) -> bool:
+        """True if no step follows its last round."""
+        return bool(self.scores) and self.scores[-1].is_last
+
+    @property
     def state(self) -> str:
         return "running" if self.end is None else self.end.kind
 

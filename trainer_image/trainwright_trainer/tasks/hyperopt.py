@@ -93,7 +93,7 @@ class _Searching:
         progress.changed(log)
         best = results.best_of(log.trials, setting.objective)
         if not setting.storage(best.id).exists(f"{layout.MODEL}model.json"):
-            self.console.log(f"trial {best.id} is the best and has not ended: its run is completed")
+            self.console.log(f"trial {best.id} is the best and has no model yet: its run is completed")
             outcome = tuner.finish(searching, best)
             self._raise_if_stopped(log.trials)
             if outcome.kind != "done":

@@ -92,6 +92,14 @@ def test_the_last_result_of_a_stopped_trial_counts(tmp_path):
     assert search.inner.events[1:] == [("result", "0001", 0.5, 1), ("complete", "0001", 0.5, False)]
 
 
+def test_a_trial_that_is_stopped_after_its_last_round_is_done(tmp_path):
+    """As asha does after `max_t` rounds, when the trial has no more to train."""
+    search = Search(tmp_path)
+    search.suggest("t1")
+    search.seen.on_trial_complete("t1", {"score": 0.5, **measured(1, 0.5), "is_last": True})
+    assert search.log.trials[0].state == "done"
+
+
 @pytest.mark.parametrize(
     ("end", "error", "state", "line"),
     [

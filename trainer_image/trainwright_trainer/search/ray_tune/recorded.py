@@ -78,7 +78,8 @@ class RecordedSearcher(Unsaved, Searcher):
         self._inner.on_trial_result(name, _result_of(self._log.trial(name), len(self._log.trial(name).scores)))
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
-        """Without an end of its process, the scheduler has stopped the trial. A search that closes ends no trial.
+        """Without an end of its process, the scheduler has stopped the trial, unless that was after its last round. A
+        search that closes ends no trial.
 
         Tune gives the result after which a trial is stopped only here.
         """
@@ -95,7 +96,8 @@ class RecordedSearcher(Unsaved, Searcher):
         elif found is not None and found.kind in _FAILED:
             self._log.end(trial.id, "failed", found.line, mistake=found.kind == "mistake")
         else:
-            self._log.end(trial.id, "stopped" if found is None else "done")
+            is_done = found is not None or trial.is_trained
+            self._log.end(trial.id, "done" if is_done else "stopped")
         _tell_end(self._inner, self._log.trial(trial.id))
 
     def on_pause(self, trial_id: str) -> None:
