@@ -14,7 +14,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJob
 from trainwright_trainer.job.options import Options
-from trainwright_trainer.tasks.given_data import as_given, is_in_memory, path_of
+from trainwright_trainer.tasks.given_data import as_given, is_in_memory, names_to_keep, path_of
 from trainwright_trainer.tasks.trained_model import TrainedModel, load_trained
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def predict(
     >>> predict("churn.yaml", dataset="new.csv", output="predictions.csv", keep=["name"], quiet=True).num_rows
     3
     """
-    options = Options(model=_text(model), keep=tuple(keep), top_k=top_k, returns_rows=True)
+    options = Options(model=_text(model), keep=names_to_keep(keep), top_k=top_k, returns_rows=True)
     found = _summary("predict", job, dataset, options, **shared).predictions
     assert found is not None
     return as_given(dataset, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import polars
 import pyarrow as pa
@@ -125,6 +127,8 @@ def test_it_writes_nothing(trained):
     ("given", "line"),
     [
         ({"x": [1]}, "dataset: expected a path, a pandas DataFrame or an Arrow table, found an object of type dict"),
+        (pd.Series([1.0]),
+         "dataset: expected a path, a pandas DataFrame or an Arrow table, found an object of type Series"),
         (pd.DataFrame({"sise": [1.0], "open": ["yes"], "kind": ["a"]}),
          "config.input_features[0].column: 'size' is not in the table. Nearest: 'sise'."),
         (pd.DataFrame({"size": [], "open": [], "kind": []}), "dataset: 'the table' holds no rows."),
@@ -135,6 +139,16 @@ def test_what_does_not_fit_is_one_line(given, line):
     with pytest.raises(trainwright.Mistakes) as caught:
         trainwright.load("out").predict(given)
     assert str(caught.value) == line
+
+
+@pytest.mark.usefixtures("trained")
+def test_columns_to_keep_are_a_list():
+    frame = pd.read_csv("data.csv")
+    with_file = partial(trainwright.predict, "job.yaml", dataset=frame, model="out")
+    for act in (partial(trainwright.load("out").predict, frame), with_file):
+        with pytest.raises(trainwright.Mistakes) as caught:
+            act(keep="kind")
+        assert str(caught.value) == "keep: expected a list of columns, found the text 'kind': write ['kind']"
 
 
 @pytest.mark.usefixtures("trained")

@@ -30,6 +30,7 @@ class ArrowTable(Protocol):
 
 Data = str | os.PathLike[str] | ArrowTable
 Frame = TypeVar("Frame", bound=ArrowTable)
+_EXPECTED = "expected a path, a pandas DataFrame or an Arrow table"
 # Messages name the file, so the user reads this name.
 _NAME = "DataFrame.parquet"
 
@@ -58,10 +59,20 @@ def table_of(data: object) -> pa.Table:
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         return _of_pandas(data)
+    mistake = Mistakes.one("dataset", f"{_EXPECTED}, found an object of type {type(data).__name__}")
     if not hasattr(data, "__arrow_c_stream__"):
-        expected = "expected a path, a pandas DataFrame or an Arrow table"
-        raise Mistakes.one("dataset", f"{expected}, found an object of type {type(data).__name__}")
-    return pa.table(data).replace_schema_metadata(None)
+        raise mistake
+    try:
+        return pa.table(data).replace_schema_metadata(None)
+    except pa.ArrowInvalid as error:  # a stream of a single column, such as a Series
+        raise mistake from error
+
+
+def names_to_keep(keep: Sequence[str]) -> tuple[str, ...]:
+    """The names of columns. Raises `Mistakes` for a single text, which is a sequence of letters."""
+    if isinstance(keep, str):
+        raise Mistakes.one("keep", f"expected a list of columns, found the text {keep!r}: write [{keep!r}]")
+    return tuple(keep)
 
 
 def given_data(data: Data, na_values: Sequence[str] = ()) -> DataFiles | DataTable:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from trainwright_trainer.tasks.given_data import Data, Frame, as_given, given_data
+from trainwright_trainer.tasks.given_data import Data, Frame, as_given, given_data, names_to_keep
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +58,7 @@ class TrainedModel:
 
         refuse_top_k(self.config, top_k)
         given = given_data(data, self.saved.about.get("na_values", ()))
-        rows = rows_to_predict(self.saved, given, keep, top_k)
+        rows = rows_to_predict(self.saved, given, names_to_keep(keep), top_k)
         with computing(self.saved):
             found = joined([table for table, _ in predictions(self.saved, rows, top_k)])
         _warn(rows)
