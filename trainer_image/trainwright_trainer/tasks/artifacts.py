@@ -61,8 +61,9 @@ def _na_values(job: Job) -> list[str]:
 def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
     """The last event. It holds the last log line, and a warning if the model is no better than the baseline."""
     compared = comparisons(figures)
-    decides = _decides(context.config)
-    phrases = [one.phrase for one in compared if one.output == decides.field] or [one.phrase for one in compared[:1]]
+    decides, is_alone = _decides(context.config), len(context.config.output_features) == 1
+    told = [one for one in compared if one.output == decides.field] or compared[:1]
+    phrases = [one.phrase if is_alone else f"{one.output}: {one.phrase}" for one in told]
     output = context.job.output
     shown = [f"test {name} {formats.score(value)}" for name, value in _headline(context.config, test)]
     early = ["stopped early"] if fitted.outcome.reason == EARLY_STOPPING else []
@@ -129,12 +130,14 @@ def result_of(context: TrainContext, fitted: TrainingResult, end: Ended) -> Resu
 
 
 def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """The test scores in the last log line: the monitored metric and, where the output has them, both accuracies."""
+    """The test scores in the last log line: the monitored metric and, where the output has them, both accuracies. Of
+    several outputs the name of the monitored one is in front."""
     decides = _decides(config)
+    output = f"{decides.field}." if len(config.output_features) > 1 else ""
     for metric in dict.fromkeys((decides.metric, "accuracy", SHARE_OF_RIGHT)):
         value = test.get(decides.field, {}).get(metric)
         if value is not None:
-            yield metric, value
+            yield f"{output}{metric}", value
 
 
 def _decides(config: ModelConfig) -> MonitoredMetric:
