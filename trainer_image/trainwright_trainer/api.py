@@ -123,8 +123,8 @@ def evaluate(
 ) -> Evaluation:
     """`trainwright evaluate` from Python. Returns the scores of a model on the data, by output feature and metric.
 
-    `model`: the folder of a model or of its run; the default is the model that `job` trains. On the data that it was
-    trained on, only the test rows count. The rest is as in `train`.
+    `model`: the folder of a model or of its run; the default is the model of the run in `output`, if there is one, else
+    that of `job`. On the data that it was trained on, only the test rows count. The rest is as in `train`.
 
     >>> found = evaluate("churn.yaml", output="out/evaluated", quiet=True)
     >>> found.part, found["left"]["roc_auc"] > 0.6

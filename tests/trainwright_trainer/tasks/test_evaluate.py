@@ -43,6 +43,17 @@ def test_evaluation_on_the_training_data_is_that_of_training(trained):
     assert (trained.folder / "evaluated/evaluation.html").read_text().startswith("<!doctype html>")
 
 
+def test_it_evaluates_the_model_of_the_run_that_the_output_names(trained):
+    """And not the one that the file trains by default, in out/job."""
+    trained.done("train", trained.job(lambda job: job["config"]["trainer"].update(epochs=1), "other.yaml"))
+    trained.done("evaluate", "other.yaml", "--output", "out")
+    found, want = read(trained.folder / "out/evaluation.json"), read(trained.folder / "out/metrics.json")
+    assert found["model"] == "out/model"
+    assert found["scores"]["combined"] == pytest.approx(want["end"]["test"]["combined"], rel=1e-6)
+    trained.done("evaluate", "other.yaml", "--output", "elsewhere")
+    assert read(trained.folder / "elsewhere/evaluation.json")["model"] == "out/other/model"
+
+
 def test_a_copy_of_the_training_data_is_known_by_its_content(trained):
     (trained.folder / "copy.csv").write_bytes((trained.folder / "data.csv").read_bytes())
     trained.done("evaluate", "job.yaml", "--model", "out", "--dataset", "copy.csv", "--output", "evaluated")

@@ -22,7 +22,9 @@ from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.recipe import Recipe
+from trainwright_trainer.rundir.layout import MODEL
 from trainwright_trainer.storage.location import Place, S3Uri, place_of
+from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.job_credentials import (
     ARTIFACTS,
     CACHE,
@@ -233,14 +235,25 @@ def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
 
 
 def _model(task: str | None, stem: str, text: str, options: Options) -> str | None:
-    """The model of evaluate and predict: the one that the options name, else the one that this file trains."""
+    """The model of evaluate and predict: the one that the options name, else the one that this file trains.
+
+    The options of evaluate name one also by the output folder, if that is the folder of a run.
+    """
     if task not in TASKS_OF_A_MODEL or options.model is not None:
         return options.model
     loaded = load.inspected(text, stem, options=Over(dataset=options.dataset or "-", lenient=options.lenient)).loaded
     if loaded is None:
         return None  # a file for a trained model; `read_job` reports its errors
     trained = loaded.job
-    return str(_output(trained.spec, trained.metadata.name or stem) / "model")
+    place = _place(options.output) if task == "evaluate" else None
+    if place is None or not _has_model(place, trained.spec):
+        place = _output(trained.spec, trained.metadata.name or stem)
+    return str(place / "model")
+
+
+def _has_model(place: Place, spec: TrainingJobSpec) -> bool:
+    access = keys_of(spec.backend, _stored(spec, place)).artifacts
+    return storage_of(place, access).exists(f"{MODEL}model.json")
 
 
 def _output(spec: TrainingJobSpec, name: str) -> Place:
