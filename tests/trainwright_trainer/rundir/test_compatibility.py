@@ -86,6 +86,21 @@ def test_what_may_differ(path: str, value: Any) -> None:
             "category",
             'config.input_features[1].type: is "category", the run has "number"',
         ),
+        (
+            "config.input_features",
+            [{"name": "hour", "type": "number"}, {"name": "day", "type": "category", "encoder": {"type": "dense"}}],
+            'config.input_features[1].type: is "category", the run has "number"',
+        ),
+        (
+            "config.input_features",
+            [{"name": "day", "type": "number"}],
+            'config.input_features: is ["day"], the run has ["hour", "day"]',
+        ),
+        (
+            "config.input_features.0.name",
+            "minute",
+            'config.input_features: is ["minute", "day"], the run has ["hour", "day"]',
+        ),
         ("backend.loader.fully_executed", False, "loader.fully_executed: is false, the run has true"),
     ],
 )

@@ -62,13 +62,29 @@ def data_differs(
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for key in sorted(old.keys() | new.keys()):
+        for key in _compared(old, new):
             yield from _differences(f"{path}.{key}".lstrip("."), old.get(key), new.get(key))
+    elif _names(old) != _names(new):
+        yield path, _names(old), _names(new)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from _differences(f"{path}[{index}]", one, other)
     elif old != new:
         yield path, old, new
+
+
+def _compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The keys to compare: of sections of different types the type alone, because their other keys follow from it."""
+    if old.get("type") != new.get("type"):
+        return ["type"]
+    return sorted(old.keys() | new.keys())
+
+
+def _names(value: Any) -> list[str] | None:
+    """The names of a list of features; None for another value."""
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) and "name" in one for one in value):
+        return None
+    return [one["name"] for one in value]
 
 
 def _length(path: str, job: Mapping[str, Any]) -> float:
