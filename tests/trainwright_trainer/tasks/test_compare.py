@@ -66,6 +66,14 @@ def test_each_place_without_a_run_is_a_line(runs):
     assert "RUN: 'gone' holds no run" in line
 
 
+def test_a_model_and_a_search_are_named_as_such(runs):
+    (runs.folder / "search").mkdir()
+    (runs.folder / "search/hyperopt.json").write_text("{}")
+    line = runs.refused("compare", "out/short/model", "search/")
+    assert "RUN: 'out/short/model' holds a model: name the folder of the run that has trained it" in line
+    assert "RUN: 'search/' holds a search: name runs of its trials, as search/trials/0001" in line
+
+
 def test_runs_of_one_name_have_other_labels(runs):
     (runs.folder / "copy").mkdir()
     for name in ("metrics.json", "resolved.json"):

@@ -25,6 +25,8 @@ from trainwright_trainer.report.runs import (
 )
 from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.rundir.record import Run, read_run
+from trainwright_trainer.search.folder import RESULT
+from trainwright_trainer.search.log import RUNS
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.location import Place, place_of
 from trainwright_trainer.storage.registry import storage_of
@@ -58,7 +60,7 @@ def records(places: Sequence[str]) -> list[RunRecord]:
         run = read_run(storage)
         metrics = _read(storage, layout.METRICS)
         if metrics is None:
-            problems.append(Problem("RUN", _why_none(place, run)))
+            problems.append(Problem("RUN", _why_none(place, storage, run)))
         else:
             found.append((place, metrics, _read(storage, layout.RESOLVED) or {}, run))
     if problems:
@@ -102,10 +104,15 @@ def _read(storage: Storage, name: str) -> dict[str, Any] | None:
         return None
 
 
-def _why_none(place: str, run: Run | None) -> str:
-    if run is None:
-        return f"{place!r} holds no run: name the folder that `trainwright train` has written, or its URI"
-    return f"{place!r} is a run without an evaluation yet ({run})"
+def _why_none(place: str, storage: Storage, run: Run | None) -> str:
+    if run is not None:
+        return f"{place!r} is a run without an evaluation yet ({run})"
+    folder = place.rstrip("/")
+    if storage.exists(RESULT):
+        return f"{place!r} holds a search: name runs of its trials, as {folder}/{RUNS}0001"
+    if storage.exists("model.json"):
+        return f"{place!r} holds a model: name the folder of the run that has trained it"
+    return f"{place!r} holds no run: name the folder that `trainwright train` has written, or its URI"
 
 
 def _write(target: Place, page: str) -> None:
