@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from trainwright_api.checks import support
 from trainwright_trainer.features.errors import WrongTypeError
-from trainwright_trainer.features.tokens import TOKENIZERS, tokens_of
+from trainwright_trainer.features.tokens import ONLY_UNKNOWN, TOKENIZERS, rows_of_unknown, tokens_of
 
 ORACLES = {
     "space": lambda text: re.split(r"\s+", text.strip()),
@@ -60,3 +61,17 @@ def test_numbers_have_the_texts_that_they_have_elsewhere() -> None:
 def test_other_columns_have_no_tokens(values: pa.Array) -> None:
     with pytest.raises(WrongTypeError, match="no tokens"):
         tokens_of(values, "space", lowercase=False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([[1, 2], [3], []], {}),
+        ([[0, 2], [0, 0], [], [0], [4, 0]], {ONLY_UNKNOWN: 2}),
+        ([], {}),
+    ],
+)
+def test_rows_of_unknown_tokens_alone_are_counted(rows, lines):
+    codes = np.array([code for row in rows for code in row], np.int32)
+    offsets = np.cumsum([0, *map(len, rows)])
+    assert rows_of_unknown(codes, offsets) == lines

@@ -47,6 +47,16 @@ def test_smaller_blocks_change_no_prediction(of_kinds, monkeypatch):
     assert found["kind_probability"].to_numpy() == pytest.approx(expected["kind_probability"].to_numpy(), rel=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["text", "sequence", "set", "bag"])
+def test_rows_of_which_the_model_knows_no_token_are_one_line(workplace, kind):
+    inputs = [{"name": "kind", "type": kind}]
+    workplace.job(lambda job: job["config"].update(input_features=inputs))
+    workplace.done("train", "job.yaml", "--output", "out")
+    workplace.data("kind", "a", "x y", "a x", "", "z", name="new.csv")
+    out = workplace.done("predict", "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "p.csv").out
+    assert "new.csv: column 'kind': rows of which all tokens are unknown: 2\n" in out
+
+
 def test_a_kept_target_with_separators_of_thousands_is_no_number(workplace):
     head, rows = "size;area;price\n", range(40)
     Path("houses.csv").write_text(head + "".join(f"{row};0,{row};{500 + row}\n" for row in rows))

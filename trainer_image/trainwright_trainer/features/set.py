@@ -28,6 +28,7 @@ from trainwright_trainer.features.tokens import (
     list_array,
     refuse_tokenizer,
     rows_as_bytes,
+    rows_of_unknown,
     token_facts,
     tokens_of,
     vocabulary_of,
@@ -118,9 +119,8 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
         list_array(pa.array(codes), offsets, None), mask_of(values), feature.strategy, statistics["fill"]
     )
     many = _rows_with_repeats(values) if feature.type == "set" and len(codes) < len(values.flatten()) else 0
-    return replace(
-        settled, noted={"rows in which a token stands more than once, and counts once": many} if many else {}
-    )
+    repeats = {"rows in which a token stands more than once, and counts once": many} if many else {}
+    return replace(settled, noted={**repeats, **rows_of_unknown(codes, offsets)})
 
 
 def _rows_with_repeats(values: pa.Array) -> int:

@@ -31,6 +31,7 @@ from trainwright_trainer.features.tokens import (
     list_array,
     refuse_tokenizer,
     rows_as_bytes,
+    rows_of_unknown,
     rows_without_tokens,
     token_facts,
     tokens_of,
@@ -154,7 +155,7 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
         return subwords.encode(feature, values, statistics)
     codes, offsets = _codes(values, statistics["vocabulary"])
     found = truncated(codes, offsets, mask_of(values), feature.strategy, statistics)
-    return replace(found, noted={**found.noted, **rows_without_tokens(values)})
+    return replace(found, noted={**found.noted, **rows_without_tokens(values), **rows_of_unknown(codes, offsets)})
 
 
 def truncated(

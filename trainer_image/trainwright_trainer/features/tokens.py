@@ -17,6 +17,7 @@ from trainwright_trainer.features.missing import mask_of
 from trainwright_trainer.features.texts import TEXTUAL, texts_of
 
 WITHOUT_TOKENS = "rows without a token"
+ONLY_UNKNOWN = "rows of which all tokens are unknown"
 Splitter = Callable[[pa.Array], pa.Array]
 
 
@@ -82,6 +83,16 @@ def rows_without_tokens(lists: pa.LargeListArray) -> dict[str, int]:
     """A line for the user with the number of rows that are not missing and have no token; empty if there are none."""
     many = int(np.count_nonzero(lengths_of(lists) == 0)) - lists.null_count
     return {WITHOUT_TOKENS: many} if many else {}
+
+
+def rows_of_unknown(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> dict[str, int]:
+    """A line for the user with the number of rows that have tokens, all with the index 0; empty if there are none.
+
+    `offsets`: int64 [rows + 1], those of the rows in `codes`.
+    """
+    known = np.concatenate([[0], np.cumsum(codes != 0)])[offsets]
+    many = int(np.count_nonzero((np.diff(offsets) > 0) & (np.diff(known) == 0)))
+    return {ONLY_UNKNOWN: many} if many else {}
 
 
 def rows_as_bytes(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> pa.Array:
