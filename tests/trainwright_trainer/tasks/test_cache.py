@@ -54,6 +54,13 @@ def test_an_empty_folder_has_no_entries(workplace):
 
 
 @pytest.mark.parametrize("command", ["ls", "verify", "prune"])
+def test_the_folder_around_a_cache_is_no_cache(workplace, command):
+    (workplace.folder / "data/.trainwright_cache").mkdir(parents=True)
+    line = "cache: 'data' is no cache: name 'data/.trainwright_cache', which is in it"
+    assert workplace.refused("cache", command, "data") == line
+
+
+@pytest.mark.parametrize("command", ["ls", "verify", "prune"])
 @pytest.mark.parametrize(
     ("place", "line"),
     [

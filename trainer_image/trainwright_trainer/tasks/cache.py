@@ -37,6 +37,8 @@ def cache_at(place: str | None) -> Cache:
         found
     ):  # `Path.is_dir` raises an error for a name that is too long
         raise Mistakes.one("cache", f"{str(found)!r} is no folder: name the folder or the URI of a cache")
+    if isinstance(found, Path) and os.path.isdir(found / FOLDER):
+        raise Mistakes.one("cache", f"{str(found)!r} is no cache: name {str(found / FOLDER)!r}, which is in it")
     return Cache(storage_of(found, private=True))
 
 
