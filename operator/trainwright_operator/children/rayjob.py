@@ -55,6 +55,8 @@ NOT_STARTED = ("", "PENDING")
 FIRST_CHARACTERS, LAST_CHARACTERS = 1024, 4096
 """The parts of a message that are kept: KubeRay puts up to 20,000 characters of log into it."""
 _EXIT_CODE = re.compile(r"failed with exit code (-?[0-9]{1,9})\b", re.ASCII)
+_LOG_FOLLOWS = re.compile(r", last available logs.*:$")
+"""The words of Ray before the log, in the first line of a message."""
 
 
 def ray_job(child_spec: ChildSpec) -> Manifest:
@@ -133,7 +135,7 @@ def state_of_ray_job(raw: Mapping[str, Any]) -> State:
         finished=(time(status.get("endTime")) or _of_ray(status, "endTime")) if ended else None,
         exit_code=_exit_code(message) if state == "failed" else None,
         reason=text(status.get("reason")) or (word if state == "failed" else ""),
-        message=_cut(message),
+        message=_first_line(message),
         log_tail=_cut(message),
         pods_refused=_pods_refused(status),
     )
@@ -176,6 +178,11 @@ def _exit_code(message: str) -> int | None:
     found = _EXIT_CODE.search(message.partition("\n")[0])
     code = int(found[1]) if found else None
     return 128 - code if code is not None and code < 0 else code
+
+
+def _first_line(message: str) -> str:
+    """Return KubeRay's own line, without the words that announce the log."""
+    return _LOG_FOLLOWS.sub("", message.partition("\n")[0].strip())[:FIRST_CHARACTERS]
 
 
 def _cut(message: str) -> str:

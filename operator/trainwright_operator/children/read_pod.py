@@ -9,7 +9,7 @@ from typing import Any
 from trainwright_operator.children.origin import attempt_of, controller_of
 from trainwright_operator.children.pods import TRAINER
 from trainwright_operator.model import names
-from trainwright_operator.model.observed import Pod
+from trainwright_operator.model.observed import OUT_OF_MEMORY, Pod
 from trainwright_operator.model.reading import condition, mapping, mappings, number, text, time
 
 NODE_TYPE = "ray.io/node-type"
@@ -45,6 +45,7 @@ def read_pod(raw: Any) -> Pod | None:
         termination_message=_termination_message(containers),
         disrupted=text((condition(status, "DisruptionTarget") or {}).get("reason")),
         reason=text(status.get("reason")) or _why_ended(containers),
+        memory_limit=_memory_limit(mapping(raw, "spec"), containers),
         waiting=_why_waiting(blocked),
         waiting_image=text(blocked.get("image")),
         unschedulable=text(without_room.get("message")),
@@ -75,6 +76,13 @@ def _termination_message(containers: Statuses) -> str:
 def _why_ended(containers: Statuses) -> str:
     reasons = (text(end.get("reason")) for end in _ended(containers))
     return next((reason for reason in reasons if reason not in ("", "Completed")), "")
+
+
+def _memory_limit(spec: Mapping[str, Any], containers: Statuses) -> str:
+    """Return the memory limit of the container that was killed for memory, "" if there is none."""
+    killed = next((one for one in containers if mapping(one, "state", "terminated").get("reason") == OUT_OF_MEMORY), {})
+    own = next((one for one in mappings(spec.get("containers")) if one.get("name") == killed.get("name")), {})
+    return text(mapping(own, "resources", "limits").get("memory"))
 
 
 def _blocked(containers: Statuses) -> Mapping[str, Any]:

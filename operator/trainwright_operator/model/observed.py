@@ -19,6 +19,9 @@ Manifest = Mapping[str, Any]
 Amounts = Mapping[str, float]
 """Amounts by resource, in base units (cores, bytes, pieces)."""
 
+OUT_OF_MEMORY = "OOMKilled"
+"""The kubelet's reason for a container that the kernel has killed because memory was short."""
+
 ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
 
 
@@ -122,6 +125,8 @@ class Pod:
     """The reason of the condition DisruptionTarget: a preemption, an eviction, or a drained node."""
     reason: str = ""
     """The reason of the pod, as in Evicted or NodeLost, else of its container, as in OOMKilled."""
+    memory_limit: str = ""
+    """The memory limit of its container that was killed for memory."""
     waiting: str = ""
     """The reason why a container cannot start, as in ImagePullBackOff, and the message."""
     waiting_image: str = ""

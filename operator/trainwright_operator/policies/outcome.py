@@ -15,14 +15,16 @@ from trainwright_api.resource.redaction import redacted_text
 from trainwright_api.resource.stages import differ
 from trainwright_api.resource.status import Attempt, OutcomeClass, PostedOutcome
 from trainwright_operator.model.observed import Child, Job, Pod, of_child
+from trainwright_operator.policies import lost_pods
+from trainwright_operator.policies.lost_pods import KILLED
 
 OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
     {0: "done", 1: "crash", 2: "mistake", 3: "environment", 75: "stopped"}
 )
-KILLED = (137, 143)
-"""The exit codes of SIGKILL and SIGTERM: the process did not exit by itself."""
 SUBMISSION_FAILED = "SubmissionFailed"
 """KubeRay's reason if the submitter failed, even if it only attached to an entrypoint that already ran."""
+JOB_FAILED = "BackoffLimitExceeded"
+"""The Job controller's reason for every end of a Job without retries, as all Jobs here are. It tells no cause."""
 NUMBER_USED = "AttemptNumberUsed"
 """The reason of an attempt whose number the run folder knows already."""
 GROWS, SHRINKS = "Growing", "Shrinking"
@@ -151,8 +153,11 @@ def _exit_code(child: Child | None, own: tuple[Pod, ...]) -> int | None:
 def _reason(outcome: OutcomeClass, child: Child | None, own: tuple[Pod, ...]) -> str:
     if outcome != "infrastructure":
         return _WORDS[outcome]
-    pod_reason = next((pod.reason for pod in own if pod.reason and pod.reason != "Error"), "")
-    return pod_reason or (child.reason if child is not None else "ChildGone") or _WORDS[outcome]
+    if lost := lost_pods.with_reason(own):
+        return lost.reason
+    if child is None:
+        return "ChildGone"
+    return lost_pods.reason(own) if child.reason == JOB_FAILED else child.reason or _WORDS[outcome]
 
 
 def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Pod, ...], tail: str) -> str:
@@ -161,11 +166,12 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
     last = tail.rstrip().rpartition("\n")[2].strip()
     if code is not None and code not in KILLED and last:
         return last
-    killed = next((pod for pod in own if pod.reason and pod.reason != "Error"), None)
-    if killed is not None:
-        return f"pod {killed.name}: {killed.reason}"
+    if lost := lost_pods.with_reason(own):
+        return lost_pods.words(lost)
     if child.reason == SUBMISSION_FAILED and child.started is not None:
         return f"the head or the submitter of {child.name} was lost while it ran"
+    if child.reason == JOB_FAILED:
+        return lost_pods.line(child, own)
     words = redacted_text(child.message.partition("\n")[0].strip())
     return words or f"{child.kind} {child.name} failed and gave no reason"
 

@@ -152,8 +152,8 @@ def test_a_ray_job_is(raw: dict[str, Any], state: str) -> None:
 def test_a_user_s_mistake_is_read_from_the_message() -> None:
     found = state_of_ray_job(of("Failed", "FAILED", reason="AppFailed", message=EXITED + "no column 'dep_dely'"))
     assert (found.exit_code, found.reason) == (2, "AppFailed")
-    assert found.message.endswith("no column 'dep_dely'")
-    assert found.log_tail == found.message
+    assert found.message == "Job entrypoint command failed with exit code 2"
+    assert found.log_tail.endswith("no column 'dep_dely'")
 
 
 def test_the_loss_of_the_head_has_no_exit_code() -> None:
@@ -203,9 +203,9 @@ def test_a_zero_time_is_none() -> None:
 def test_of_a_long_message_both_ends_are_kept() -> None:
     message = EXITED + "x" * 20_000 + "the last words"
     found = state_of_ray_job(of("Failed", "FAILED", message=message))
-    assert len(found.message) <= FIRST_CHARACTERS + LAST_CHARACTERS + 1
-    assert found.message.startswith(EXITED)
-    assert found.message.endswith("the last words")
+    assert len(found.log_tail) <= FIRST_CHARACTERS + LAST_CHARACTERS + 1
+    assert found.log_tail.startswith(EXITED)
+    assert found.log_tail.endswith("the last words")
     assert found.exit_code == 2
 
 

@@ -14,10 +14,10 @@ RAN = "2026-11-21T12:00:00Z"
 LABELS = {"trainwright.dev/job-uid": UID, "trainwright.dev/attempt": "3"}
 
 
-def pod(status: Any = None, **metadata: Any) -> Pod:
+def pod(status: Any = None, limits: Any = None, **metadata: Any) -> Pod:
     raw = {
         "metadata": {"name": "flights-0", "namespace": "teams", "uid": "p-1", "labels": LABELS, **metadata},
-        "spec": {"nodeName": "gpu-7"},
+        "spec": {"nodeName": "gpu-7", "containers": [{"name": "trainer", "resources": {"limits": limits}}]},
         "status": status,
     }
     found = read_pod(raw)
@@ -81,6 +81,14 @@ def test_a_good_end_needs_no_reason() -> None:
 def test_the_kubelets_reason_comes_before_the_containers() -> None:
     assert pod(ended(exitCode=137, reason="OOMKilled")).reason == "OOMKilled"
     assert pod({"reason": "Evicted", **ended(exitCode=137, reason="Error")}).reason == "Evicted"
+
+
+def test_the_limit_is_that_of_a_container_that_was_killed_for_memory() -> None:
+    limits, killed = {"memory": "4Gi"}, ended(exitCode=137, reason="OOMKilled")
+    assert pod(killed, limits).memory_limit == "4Gi"
+    assert pod(killed).memory_limit == ""
+    assert pod(ended("another", exitCode=137, reason="OOMKilled"), limits).memory_limit == ""
+    assert pod(ended(exitCode=1, reason="Error"), limits).memory_limit == ""
 
 
 def test_a_disruption_is_named() -> None:

@@ -107,6 +107,33 @@ def test_an_evicted_or_killed_pod_gives_the_reason() -> None:
     assert end(replace(POD, exit_code=None, reason="Evicted")) == ("infrastructure", "Evicted")
 
 
+JOB = replace(FAILED, kind="Job", reason="BackoffLimitExceeded", message="Job has reached the specified backoff limit")
+
+
+@pytest.mark.parametrize(
+    ("pods", "reason", "message"),
+    [
+        ((), "PodGone", "a pod of Job c is gone: it was deleted, or its node was"),
+        ((replace(POD, exit_code=137, reason="Error"),), "PodKilled", "pod p was killed with exit code 137"),
+        ((replace(POD, exit_code=0), replace(POD, exit_code=143)), "PodKilled", "pod p was killed with exit code 143"),
+        ((POD,), "Crash", "pod p ended with exit code 1"),
+    ],
+)
+def test_the_backoff_limit_of_the_child_is_never_the_reason(pods: tuple[Pod, ...], reason: str, message: str) -> None:
+    found = ending(Cluster().job(), ATTEMPT, JOB, pods)
+    assert (found.reason, found.message) == (reason, message)
+
+
+def test_a_pod_that_was_killed_for_memory_names_its_limit() -> None:
+    killed = replace(POD, exit_code=137, reason="OOMKilled", memory_limit="4Gi")
+    limited = ending(Cluster().job(), ATTEMPT, JOB, (killed,)).message
+    assert (
+        limited == "pod p: OOMKilled: it needs more memory than its limit of 4Gi, podTemplate.resources.limits.memory"
+    )
+    unlimited = ending(Cluster().job(), ATTEMPT, JOB, (replace(killed, memory_limit=""),)).message
+    assert unlimited.startswith("pod p: OOMKilled: its node has no more memory; podTemplate.resources.requests.memory")
+
+
 def test_the_last_line_of_the_log_is_the_reason_and_secrets_are_out_of_the_tail() -> None:
     log = "reading\npassword=hunter2\nValueError: boom\n"
     found = ending(Cluster().job(), ATTEMPT, FAILED, (replace(POD, termination_message=log),))
