@@ -15,6 +15,7 @@ from typing import Any
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
 from trainwright_api.checks.path_access import reach_problems
+from trainwright_api.checks.pod_resources import resource_problems
 from trainwright_api.checks.validate import Inspected, Loaded, Options, inspect
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes, Problem
@@ -68,6 +69,7 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     """Yield the reasons why a valid job cannot run on a cluster."""
     yield from reach_problems(spec)
     yield from overlay_problems(spec)
+    yield from resource_problems(spec)
     yield from kuberay_problems(spec)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.kubernetes import ROLES
+from trainwright_api.resource.quantity import amount
 
 Role = Literal["head", "worker", "submitter", "preprocess"]
 """The role of a pod. The pod of backend `local` is a worker."""
@@ -57,12 +58,28 @@ def _merged(under: Template, over: Template) -> dict[str, Any]:
     for key, value in over.items():
         below = found.get(key)
         if isinstance(below, Mapping) and isinstance(value, Mapping):
-            found[key] = _merged(below, value)
+            merged = _merged(below, value)
+            found[key] = _within_limits(merged, value) if key == "resources" else merged
         elif isinstance(below, list) and isinstance(value, list):
             found[key] = _joined(below, value, _KEYS.get(key))
         elif value is not None:
             found[key] = value
     return found
+
+
+def _within_limits(merged: Template, over: Template) -> dict[str, Any]:
+    """Drop each request and limit from below that contradicts an upper one: no request may exceed its limit."""
+    limits, requests = merged.get("limits") or {}, merged.get("requests") or {}
+    exceeded = {name for name, asked in requests.items() if name in limits and amount(asked) > amount(limits[name])}
+    return {
+        **merged,
+        "requests": {name: value for name, value in requests.items() if _stays(name, "requests", exceeded, over)},
+        "limits": {name: value for name, value in limits.items() if _stays(name, "limits", exceeded, over)},
+    }
+
+
+def _stays(name: str, side: str, exceeded: set[str], over: Template) -> bool:
+    return name not in exceeded or name in (over.get(side) or {})
 
 
 def _joined(under: Items, over: Items, key: str | None) -> list[Any]:
@@ -126,7 +143,8 @@ def mounts(own: Iterable[Mapping[str, Any]], template: Template) -> list[dict[st
 def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) -> dict[str, Any]:
     """Merge requests and limits. Theirs win, except for the resources that are `sized` from `backend.trainer`.
 
-    If they set a limit without a request, our request is dropped, because it could exceed their limit.
+    If they set a limit without a request, our request is dropped, because it could exceed their limit. A limit of ours
+    that their request exceeds is dropped.
     """
     given = template.get("resources", {})
     theirs = {
@@ -134,10 +152,9 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
         for side in ("requests", "limits")
     }
     requests = {name: amount for name, amount in own.get("requests", {}).items() if name not in theirs["limits"]}
-    merged = {
-        "requests": {**requests, **theirs["requests"]},
-        "limits": {**own.get("limits", {}), **theirs["limits"]},
-    }
+    asked = theirs["requests"]
+    limits = {name: most for name, most in own.get("limits", {}).items() if amount(asked.get(name, 0)) <= amount(most)}
+    merged = {"requests": {**requests, **asked}, "limits": {**limits, **theirs["limits"]}}
     claims = {"claims": [dict(claim) for claim in given["claims"]]} if given.get("claims") else {}
     return {**{side: amounts for side, amounts in merged.items() if amounts}, **claims}
 

@@ -13,9 +13,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from trainwright_api.resource.quantity import amount
 from trainwright_operator.children import overlay
 from trainwright_operator.children.child_spec import ChildSpec
-from trainwright_operator.model.reading import amount
 
 
 def of_stage(child_spec: ChildSpec) -> dict[str, Any]:

@@ -23,11 +23,12 @@ from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.checks.error_messages import lines
 from trainwright_api.paths import dotted
 from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.resource.quantity import amount
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Held, Job, Manifest, Node, Taint, Waiting
-from trainwright_operator.model.reading import amount, mapping, mappings, number, text
+from trainwright_operator.model.reading import mapping, mappings, number, text
 from trainwright_operator.policies import gpus
 from trainwright_operator.policies.backend import backend_of
 from trainwright_operator.policies.namespace_quota import CROWDED

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.resource.quantity import amount
 from trainwright_operator.children.overlay import Role
-from trainwright_operator.model.reading import amount, mapping, mappings, number, text
+from trainwright_operator.model.reading import mapping, mappings, number, text
 from trainwright_operator.policies.backend import backend_of
 
 _BESIDE: tuple[Role, ...] = ("head", "submitter")

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from trainwright_api.resource.quantity import amount
 from trainwright_operator.model.names import JOB_UID
 from trainwright_operator.model.observed import Amounts, Manifest
-from trainwright_operator.model.reading import amount, mapping, text
+from trainwright_operator.model.reading import mapping, text
 
 ON_A_NODE = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 """The field selector of pods that occupy a node."""

@@ -10,10 +10,11 @@ from trainwright_api.checks.path_access import is_shared
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.quantity import amount
 from trainwright_api.resource.stages import PREPROCESS, TRAINING
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
 from trainwright_operator.children.overlay import template_of
-from trainwright_operator.model.reading import amount, mapping
+from trainwright_operator.model.reading import mapping
 
 
 def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) -> str:

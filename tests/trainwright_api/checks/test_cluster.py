@@ -224,6 +224,36 @@ def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_
 
 
 @pytest.mark.parametrize(
+    ("template", "mistake"),
+    [
+        (
+            {"resources": {"requests": {"memory": "2Gi"}, "limits": {"memory": "1Gi"}}},
+            "podTemplate.resources.requests.memory: expected at most the limit of 1Gi, found 2Gi",
+        ),
+        (
+            {"head": {"resources": {"requests": {"cpu": 2}, "limits": {"cpu": "1500m"}}}},
+            "podTemplate.head.resources.requests.cpu: expected at most the limit of 1500m, found 2",
+        ),
+        (
+            {"worker": {"resources": {"limits": {"nvidia.com/gpu": "500m"}}}},
+            "podTemplate.worker.resources.limits.nvidia.com/gpu: expected a whole number of devices, found 500m",
+        ),
+        (
+            {"resources": {"limits": {"memory": "-4Gi"}}},
+            "podTemplate.resources.limits.memory: expected a quantity such as 500m, 2 or 16Gi, found the text '-4Gi'",
+        ),
+    ],
+)
+def test_resources_that_no_pod_can_have_are_mistakes(template, mistake):
+    assert message(podTemplate=template).startswith(f"late: {mistake}")
+
+
+def test_a_request_may_equal_its_limit_in_another_unit():
+    resources = {"requests": {"memory": "1024Mi", "cpu": "0.5"}, "limits": {"memory": "1Gi", "cpu": "500m"}}
+    assert message(podTemplate={"resources": resources}) == ""
+
+
+@pytest.mark.parametrize(
     "path", ["/etc/trainwright", "/etc/trainwright/x", "/etc/./trainwright/", "/run/secrets/trainwright/token"]
 )
 def test_nothing_is_mounted_over_the_operators_own_folders(path):

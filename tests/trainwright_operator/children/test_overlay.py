@@ -254,6 +254,30 @@ def test_the_administrators_defaults_lie_below_the_job() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("given", "merged"),
+    [
+        ({"limits": {"memory": "2Gi"}}, {"requests": {}, "limits": {"memory": "2Gi"}}),
+        ({"limits": {"memory": "6Gi"}}, {"requests": {"memory": "4Gi"}, "limits": {"memory": "6Gi"}}),
+        ({"requests": {"memory": "16Gi"}}, {"requests": {"memory": "16Gi"}, "limits": {}}),
+        ({"requests": {"memory": "6Gi"}}, {"requests": {"memory": "6Gi"}, "limits": {"memory": "8Gi"}}),
+        (
+            {"requests": {"memory": "9Gi"}, "limits": {"memory": "10Gi"}},
+            {"requests": {"memory": "9Gi"}, "limits": {"memory": "10Gi"}},
+        ),
+    ],
+)
+def test_no_request_of_one_template_exceeds_a_limit_of_another(given: dict[str, Any], merged: dict[str, Any]) -> None:
+    defaults = {"worker": {"resources": {"requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}}}
+    assert overlay.template_of("worker", defaults, {"resources": given})["resources"] == merged
+
+
+def test_a_request_above_our_own_limit_drops_it() -> None:
+    given = {"submitter": {"resources": {"requests": {"memory": "2Gi"}}}}
+    found = container(templates(child_spec("ray", podTemplate=given))["submitter"])["resources"]
+    assert found == {"requests": {"cpu": "100m", "memory": "2Gi"}}
+
+
 def test_where_the_platform_sets_the_user_none_is_named() -> None:
     settings = replace(SETTINGS, jobs=JobDefaults(fixed_user=False))
     for template in templates(child_spec("ray", settings=settings)).values():

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from trainwright_api.resource.quantity import amount
 from trainwright_operator.children import pod_resources
-from trainwright_operator.model.reading import amount
 
 from .child_specs import child_spec, container, env, sized, templates
 

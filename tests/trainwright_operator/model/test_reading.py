@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trainwright_operator.children import read_child, read_pod
-from trainwright_operator.model.reading import amount, time
+from trainwright_operator.model.reading import time
 
 from ..children.child_specs import UID
 
@@ -91,27 +91,3 @@ def test_nothing_that_others_write_raises(raw: Any) -> None:
 )
 def test_times_are_in_utc_and_gos_zero_is_none(written: Any, read: datetime | None) -> None:
     assert time(written) == read
-
-
-@pytest.mark.parametrize(
-    ("quantity", "value"),
-    [
-        ("500m", 0.5),
-        ("2", 2.0),
-        (2, 2.0),
-        ("1.5", 1.5),
-        (".5", 0.5),
-        ("16Gi", 16 * 2.0**30),
-        ("16G", 16e9),
-        ("1Ki", 1024.0),
-        ("100k", 1e5),
-        ("1e3", 1000.0),
-        ("1E3", 1000.0),
-        ("1E", 1e18),
-        ("250u", 250e-6),
-        ("nonsense", 0.0),
-        (None, 0.0),
-    ],
-)
-def test_quantities(quantity: Any, value: float) -> None:
-    assert amount(quantity) == pytest.approx(value)

@@ -1,0 +1,25 @@
+"""Quantities of Kubernetes, such as 500m and 16Gi, as numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_QUANTITY = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d+))?")
+_DECIMAL = {"n": -3, "u": -2, "m": -1, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+_BINARY = "KMGTPE"
+
+
+def amount(quantity: Any) -> float:
+    """Return a Kubernetes quantity in base units (cores, bytes, pieces): "500m" is 0.5. An invalid one is 0."""
+    found = _QUANTITY.fullmatch(str(quantity))
+    if found is None:
+        return 0.0
+    number, suffix, exponent = found.groups()
+    if exponent is not None:
+        return float(f"{number}e{exponent}")
+    if not suffix:
+        return float(number)
+    if suffix.endswith("i"):
+        return float(number) * 1024.0 ** (_BINARY.index(suffix[0]) + 1)
+    return float(number) * 1000.0 ** _DECIMAL[suffix]
