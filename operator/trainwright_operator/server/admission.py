@@ -12,6 +12,7 @@ from trainwright_api.resource.job import API_VERSION, KIND, TrainingJobSpec, fix
 from trainwright_operator.kube import serializer
 from trainwright_operator.model.reading import mapping
 from trainwright_operator.policies.forbidden import refusal
+from trainwright_operator.server import late_changes
 from trainwright_operator.settings import Settings
 
 WARNING_LETTERS = 250
@@ -101,11 +102,12 @@ def _respond(question: Mapping[str, Any], settings: Settings) -> Json:
     if changes:
         return _denied(question, changes)
     against = _forbidden(new, question, settings, result.spec)
+    warnings = (*late_changes.warnings(new, old), *result.warnings)
     if not against:
-        return _allowed(question, result.warnings)
+        return _allowed(question, warnings)
     if _started(old) and against == _forbidden(old, question, settings, validate_job(old).spec):
         # The policy was stricter only after the start. It must still be possible to suspend the job.
-        return _allowed(question, (against, *result.warnings))
+        return _allowed(question, (against, *warnings))
     return _denied(question, against)
 
 

@@ -141,6 +141,14 @@ def test_what_is_not_fixed_may_change_after_the_start():
     assert message_of(changed(started(), suspend=True, backoffLimit=9), started()) is None
 
 
+def test_a_change_that_acts_later_is_allowed_with_a_warning():
+    running = started()
+    running["status"]["attempts"] = [{"number": 1}]
+    answer = respond(question(changed(running, image="mine:2"), running))
+    assert answer["allowed"]
+    assert answer["warnings"][0].startswith("image: acts from the next attempt on; attempt 1 goes on without")
+
+
 def test_another_spelling_of_the_same_may_be_written_after_the_start():
     old = started(changed(backend={"type": "ray", "engine": {"type": "dask"}}))
     assert message_of(changed(old, backend={"type": "ray", "processor": {"type": "dask"}}), old) is None
