@@ -35,8 +35,12 @@ def pods_linger(context: Context) -> Plan | None:
     if not blocking:
         return None
     builder = context.builder()
-    over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
-    words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
+    over = (
+        f"attempt {attempt.number} ended ({attempt.reason})"
+        if attempt.completion_time
+        else "what came before has ended"
+    )
+    words = f"{over}; its pod {blocking[0].name} is not gone yet"
     conditions.waits(builder, "Queued" if start.released_its_nodes(attempt) else "WaitingForPods", words)
     builder.set(message=conditions.line(words))
     again = pod_draining.next_check(blocking, grace)
@@ -114,7 +118,8 @@ def backing_off(context: Context) -> Plan | None:
     if context.now >= due:
         return None
     builder = context.builder()
-    words = f"attempt {attempt.number} ended ({attempt.reason}); attempt {attempt.number + 1} follows after a pause"
+    next_one = f"attempt {attempt.number + 1}, retry {context.job.status.retries or 1:,} of {context.limits.backoff:,}"
+    words = f"attempt {attempt.number} ended ({attempt.reason}); {next_one}, follows at {times.written(due)}"
     conditions.waits(builder, "BackOff", words)
     return Plan(status=builder.finish(phase), wake_at=due)
 

@@ -12,9 +12,11 @@ from trainwright_operator.children import read_child
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.plan import SITUATIONS, plan
 from trainwright_operator.job_defaults import JobDefaults
+from trainwright_operator.model import times
 from trainwright_operator.model.observed import Held, Node, Pod
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS, SECONDS_BETWEEN_LOOKS
+from trainwright_operator.policies.retry import due
 from trainwright_operator.policy import Policy
 
 from ..elastic_cluster import node, started
@@ -131,6 +133,12 @@ def test_a_crash_is_tried_again_after_a_pause_and_counts() -> None:
     assert not cluster.children
     assert cluster.status.retries == 1
     assert cluster.condition("Running") == ("False", "BackOff")
+    assert cluster.status.message == "attempt 1 ended: Job entrypoint command failed"
+    (told,) = [one.message for one in cluster.status.conditions or [] if one.type == "Running"]
+    (last,) = cluster.status.attempts or []
+    pause = due(cluster.status, last, UID, SETTINGS.backoff)
+    assert pause is not None
+    assert told == f"attempt 1 ended (Crash); attempt 2, retry 1 of 1, follows at {times.written(pause)}"
     cluster.wait(12.1)
     cluster.settle()
     assert cluster.status.attempt == 2
@@ -357,7 +365,7 @@ def test_the_next_attempt_is_named_only_after_the_last_child_and_its_pods_were_a
     answers = {"pods_fresh": True, "gone": frozenset({old.name})}
     waits = plan(cluster.job(), cluster.snapshot(pods=(unseen,), **answers), SETTINGS, cluster.now)
     assert waits.status is not None
-    assert waits.status.message == "attempt 1 has ended; its pod pod-1 is not gone yet"
+    assert waits.status.message == "attempt 1 ended (Crash); its pod pod-1 is not gone yet"
     assert waits.wake_at == cluster.now + timedelta(seconds=SETTINGS.retry_limit)
     clears = plan(cluster.job(), cluster.snapshot(children=(old,), pods_fresh=True), SETTINGS, cluster.now)
     assert [one.name for one in clears.delete] == [old.name]
