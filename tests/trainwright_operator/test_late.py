@@ -149,9 +149,18 @@ def test_so_does_one_that_ended_before_anybody_looked() -> None:
     assert (cluster.status.phase, cluster.status.requeues) == ("Complete", None)
 
 
+def test_a_container_that_cannot_start_is_one_event() -> None:
+    cluster = one_pod(waiting="ErrImagePull: not found")
+    for reason in ("ImagePullBackOff", "ErrImagePull", "ImagePullBackOff"):
+        cluster.pods = {name: replace(pod, waiting=f"{reason}: not found") for name, pod in cluster.pods.items()}
+        cluster.settle()
+    (event,) = [event for event in cluster.events if event.reason == "CannotStart"]
+    assert (event.type, event.message.partition(": ")[2]) == ("Warning", "ErrImagePull: not found")
+
+
 def test_an_image_that_cannot_be_pulled_ends_the_job_at_the_deadline() -> None:
     cluster = one_pod(waiting="ErrImagePull: not found", waiting_image="registry.example.com/ml:7")
-    assert cluster.status.phase == "Starting"
+    assert (cluster.status.phase, cluster.condition("Running")) == ("Starting", ("False", "CannotStart"))
     cluster.wait(899)
     cluster.settle()
     assert cluster.status.phase == "Starting"

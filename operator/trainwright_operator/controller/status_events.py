@@ -9,6 +9,7 @@ from typing import Literal
 from trainwright_api.resource.status import Attempt, Condition, TrainingJobStatus
 from trainwright_operator.model.plan import Event
 from trainwright_operator.model.status_builder import condition_of, current, end_of
+from trainwright_operator.policies.display import CANNOT_START
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ BEFORE_ATTEMPTS = (
 AFTER_ATTEMPTS = (
     Rule("Running", "True", "Normal", ("Stopping",)),
     Rule("Running", "False", "Normal", ("Queued", "NamespaceMaximum", "BackOff", "WaitingForPods")),
+    Rule("Running", "False", "Warning", (CANNOT_START,)),
     Rule("Stalled", "True", "Warning", ("KubeRayMissing", "CannotCreate")),
     Rule("Complete", "True", "Normal"),
     Rule("Failed", "True", "Warning"),

@@ -6,10 +6,13 @@ from trainwright_api.resource.status import Phase, TrainingJobStatus
 from trainwright_operator.model.observed import Child, Snapshot, of_child
 from trainwright_operator.model.status_builder import condition_of, end_of
 
+CANNOT_START = "CannotStart"
+"""The reason of an attempt that cannot start until a person fixes its cause, such as an image that does not exist."""
 _OF_A_REASON: dict[str, Phase] = {
     "Queued": "Queued",
     "NamespaceMaximum": "Queued",
     "Starting": "Starting",
+    CANNOT_START: "Starting",
     "Stopping": "Stopping",
 }
 
@@ -31,7 +34,7 @@ def phase(status: TrainingJobStatus) -> Phase:
 
 
 def waiting(child: Child, snapshot: Snapshot) -> tuple[str, str]:
-    """Return the reason, Queued or Starting, and a one-line message."""
+    """Return the reason, Queued, CannotStart or Starting, and a one-line message."""
     pods = snapshot.pods
     own = [pod for pod in of_child(pods, child.attempt, child.stage) if not pod.ended]
     if child.state == "suspended":
@@ -41,10 +44,10 @@ def waiting(child: Child, snapshot: Snapshot) -> tuple[str, str]:
         return "Queued", f"pods wait for room: {without_room.unschedulable}"
     blocked = next((pod for pod in own if pod.waiting), None)
     if blocked is not None:
-        return "Starting", f"pod {blocked.name}: {blocked.waiting}"
+        return CANNOT_START, f"pod {blocked.name}: {blocked.waiting}"
     refused = child.pods_refused or snapshot.pods_refused
     if refused:
-        return "Starting", f"pods of {child.kind} {child.name} cannot be created: {refused}"
+        return CANNOT_START, f"pods of {child.kind} {child.name} cannot be created: {refused}"
     return "Starting", being_started(child.kind, child.name)
 
 

@@ -490,6 +490,7 @@ def test_pods_that_a_quota_refuses_are_explained_until_they_exist() -> None:
         "Starting",
         f"pods of Job {name} cannot be created: exceeded quota: team",
     )
+    assert cluster.condition("Running") == ("False", "CannotStart")
     assert cluster.decide().wake_at == cluster.now + timedelta(seconds=SECONDS_BETWEEN_LOOKS)
     cluster.pods = {"one": pod(cluster, phase="Pending")}
     cluster.settle()

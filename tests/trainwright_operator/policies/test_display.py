@@ -14,6 +14,7 @@ from trainwright_operator.policies.display import phase
         ([("Accepted", "True", "Accepted")], "Pending"),
         ([("Running", "False", "Queued")], "Queued"),
         ([("Running", "False", "Starting")], "Starting"),
+        ([("Running", "False", "CannotStart")], "Starting"),
         ([("Running", "False", "BackOff")], "Pending"),
         ([("Running", "True", "Running"), ("Accepted", "False", "ChangedAfterStart")], "Running"),
         ([("Running", "True", "Stopping")], "Stopping"),
