@@ -33,6 +33,7 @@ def of(values: Value) -> str:
 
 def _row(value: Value) -> str:
     default = json.dumps(value.default, ensure_ascii=False)
-    words = value.rules.get("enum", ())
+    # A word such as true may be written with and without quotes.
+    words = dict.fromkeys(json.dumps(choice).strip('"') for choice in value.rules.get("enum", ()))
     choices = f" One of {', '.join(words)}." if words else ""
     return f"| `{value.name}` | `{default}` | {value.description}{choices} |\n"

@@ -48,14 +48,24 @@ def values(text: str) -> Value:
 def _value(path: Path, default: Any, comments: Mapping[Path, list[str]]) -> Value:
     lines = comments.get(path, [])
     words = " ".join(line for line in lines if not line.startswith(_SCHEMA))
-    rules = [json.loads(line.removeprefix(_SCHEMA)) for line in lines if line.startswith(_SCHEMA)]
+    rules = _rules(" ".join(line.removeprefix(_SCHEMA) for line in lines if line.startswith(_SCHEMA)))
     described_below = any(
         len(other) > len(path) and other[: len(path)] == path for other, found in comments.items() if found
     )
     if not described_below and not words:
         raise ValueError(f"values.yaml: {'.'.join(path)} has no comment")
     parts = tuple(_value((*path, key), default[key], comments) for key in default) if described_below else ()
-    return Value(path, default, words, {key: rule for each in rules for key, rule in each.items()}, parts)
+    return Value(path, default, words, rules, parts)
+
+
+def _rules(text: str) -> dict[str, Any]:
+    """Return the keys of all JSON objects in the text. Of two equal keys, the later one counts."""
+    rules: dict[str, Any] = {}
+    while text := text.strip():
+        found, end = json.JSONDecoder().raw_decode(text)
+        rules |= found
+        text = text[end:]
+    return rules
 
 
 def _commented(text: str) -> Iterator[tuple[Path, list[str]]]:

@@ -136,6 +136,9 @@ class Settings:
             "watch_timeout",
             "resync",
             "retry_base",
+            "retry_limit",
+            "stale_after",
+            "certificate_days",
         ):
             if getattr(self, name) == 0:
                 yield f"{name} is 0: it has to be more"

@@ -56,6 +56,8 @@ def test_the_definition_is_the_one_of_the_contract(helm: Helm) -> None:
         (("--api-versions=security.openshift.io/v1",), False),
         (("--api-versions=security.openshift.io/v1", "--set-string=openshift=false"), True),
         (("--set-string=openshift=true",), False),
+        (("--set=openshift=true",), False),
+        (("--api-versions=security.openshift.io/v1", "--set=openshift=false"), True),
     ],
 )
 def test_on_openshift_no_pod_names_a_user(helm: Helm, arguments: tuple[str, ...], fixed: bool) -> None:

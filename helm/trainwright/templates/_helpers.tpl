@@ -45,7 +45,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{/* "true" where the platform sets the users of pods. */}}
 {{- define "trainwright.openshift" -}}
-{{- if or (eq .Values.openshift "true") (and (eq .Values.openshift "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}true{{ end }}
+{{- $given := toString .Values.openshift -}}
+{{- if or (eq $given "true") (and (eq $given "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}true{{ end }}
 {{- end }}
 
 {{- define "trainwright.subjects" -}}

@@ -39,6 +39,13 @@ def test_lines_are_joined_and_rules_are_read() -> None:
     assert (colour.description, colour.rules) == ("One line, and another.", {"enum": ["red", "blue"]})
 
 
+def test_a_rule_may_have_several_lines() -> None:
+    text = TEXT.replace(
+        '  # @ {"enum": ["red", "blue"]}', '  # @ {"enum": ["red",\n  # @ "blue"]}\n  # @ {"minLength": 1}'
+    )
+    assert leaves(text)["look.colour"].rules == {"enum": ["red", "blue"], "minLength": 1}
+
+
 def test_what_holds_others_may_be_described_too() -> None:
     look, parts = values(TEXT).parts
     assert (look.description, parts.description) == ("How things look.", "")
