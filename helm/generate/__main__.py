@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from helm.generate import definition, readme, rendered, schema
+from helm.generate import definition, pod_template, readme, rendered, schema
 from helm.generate.values import values
 from testkit.cluster.chart import CHART
 
@@ -25,7 +25,7 @@ def _of_the_chart(root: Path) -> Files:
     found = values((root / CHART / "values.yaml").read_text(encoding="utf-8"))
     crd = (root / "crds" / "trainwright.dev_trainingjobs.yaml").read_text(encoding="utf-8")
     return {
-        f"{CHART}/values.schema.json": partial(schema.of, found),
+        f"{CHART}/values.schema.json": partial(schema.of, found, pod_template.definitions(crd)),
         f"{CHART}/README.md": partial(readme.of, found),
         f"{CHART}/templates/crd.yaml": partial(definition.template, crd),
     }

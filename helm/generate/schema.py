@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from helm.generate.values import Value
@@ -10,9 +11,9 @@ from helm.generate.values import Value
 _DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
-def of(values: Value) -> str:
-    """Return the schema of all values as JSON."""
-    whole = _object(values)
+def of(values: Value, definitions: Mapping[str, Any]) -> str:
+    """Return the schema of all values as JSON. Their rules may refer to the definitions."""
+    whole = {**_object(values), "definitions": definitions}
     # Helm passes global values to every subchart.
     whole["properties"]["global"] = {"type": "object"}
     return json.dumps({"$schema": _DIALECT, **whole}, indent=2, ensure_ascii=False) + "\n"

@@ -32,6 +32,16 @@ def refusal(helm: Helm, value: str) -> str:
         ('imagePullSecrets=["registry-key"]', "got string, want object"),
         ('extraEnv=[{"name": "TRAINWRIGHT_MAX_WORKERS", "value": "8"}]', "at '/extraEnv/0/name'"),
         ('policy.hostSettings=["hostPID"]', "at '/policy/hostSettings/0'"),
+        ("jobs.podTemplate.limits={}", "at '/jobs/podTemplate': additional properties 'limits' not allowed"),
+        (
+            "jobs.podTemplate.worker.resources.limit={}",
+            "at '/jobs/podTemplate/worker/resources': additional",
+        ),
+        ('jobs.podTemplate.nodeSelector={"pool": 1}', "at '/jobs/podTemplate/nodeSelector/pool'"),
+        (
+            'jobs.podTemplate.head.tolerations=[{"operator": "Exist"}]',
+            "at '/jobs/podTemplate/head/tolerations/0/operator'",
+        ),
         ('policy.volumes=["hostpath"]', "at '/policy/volumes/0'"),
         ('openshift="yes"', "at '/openshift'"),
         ('settings.progressUrl="trainwright.example.com"', "at '/settings/progressUrl'"),
@@ -63,3 +73,11 @@ def test_mistake_that_no_schema_can_show_is_refused_all_the_same(helm: Helm, val
 
 def test_what_helm_hands_to_a_part_of_another_chart_is_no_mistake(helm: Helm) -> None:
     helm.rendered('--set-json=global={"imageRegistry": "example.com"}')
+
+
+def test_defaults_of_jobs_have_every_form_of_kubernetes(helm: Helm) -> None:
+    role = (
+        '{"annotations": null, "resources": {"limits": {"cpu": 2, "memory": "8Gi"}}, "imagePullPolicy": null, '
+        '"affinity": {"nodeAffinity": {}}, "volumes": [{"name": "a", "emptyDir": {}}], "hostIPC": false}'
+    )
+    helm.rendered(f"--set-json=jobs.podTemplate.worker={role}")

@@ -11,7 +11,7 @@ from helm.generate.values import values
 
 
 def schema_of(text: str) -> dict[str, Any]:
-    return dict(json.loads(schema.of(values(text))))
+    return dict(json.loads(schema.of(values(text), {"part": {"type": "string"}})))
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,9 @@ def test_a_rule_goes_before_the_default() -> None:
 def test_no_other_key_is_known_at_any_depth() -> None:
     found = schema_of("above:\n  # A value.\n  some: 1\n")
     assert found["additionalProperties"] is found["properties"]["above"]["additionalProperties"] is False
+
+
+def test_a_rule_may_refer_to_a_definition() -> None:
+    found = schema_of('# A value.\n# @ {"$ref": "#/definitions/part"}\nsome: a\n')
+    assert found["properties"]["some"]["$ref"] == "#/definitions/part"
+    assert found["definitions"] == {"part": {"type": "string"}}
