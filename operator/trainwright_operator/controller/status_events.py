@@ -9,6 +9,7 @@ from typing import Literal
 from trainwright_api.resource.status import Attempt, Condition, TrainingJobStatus
 from trainwright_operator.model.plan import Event
 from trainwright_operator.model.status_builder import condition_of, current, end_of
+from trainwright_operator.policies.backend import WITHOUT_KUBERAY
 from trainwright_operator.policies.display import CANNOT_START
 
 
@@ -68,9 +69,9 @@ def _of_backend(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterator
     """Yield the event of a backend that the file leaves open."""
     old, new = (status.resolved.backend if status.resolved else None for status in (before, after))
     if new and not old:
-        why = "KubeRay is installed" if new == "ray" else "KubeRay is not installed, so backend.trainer does not act"
+        why = "KubeRay is installed" if new == "ray" else WITHOUT_KUBERAY
         words = f"backend {new}: the file names none and asks for workers or GPUs; {why}"
-        yield Event("Normal", "BackendChosen", words)
+        yield Event("Normal" if new == "ray" else "Warning", "BackendChosen", words)
 
 
 def _of_attempts(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterator[Event]:

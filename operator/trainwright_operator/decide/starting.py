@@ -17,6 +17,7 @@ from trainwright_operator.model import names, times
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import namespace_quota, retry, stages
+from trainwright_operator.policies.backend import WITHOUT_KUBERAY
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.forbidden import size_of
 from trainwright_operator.policies.sizing import resized, resolve
@@ -137,7 +138,8 @@ def _summary(context: Context, resolved: Resolved, first: str) -> str:
     """
     spec = context.spec
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
-    return f"{_workers_line(spec, resolved)}{_range_line(context)}; {_images(resolved)}{before}"
+    alone = f"; {WITHOUT_KUBERAY}" if resolved.backend == "local" else ""
+    return f"{_workers_line(spec, resolved)}{_range_line(context)}; {_images(resolved)}{before}{alone}"
 
 
 def _images(resolved: Resolved) -> str:

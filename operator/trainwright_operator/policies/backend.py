@@ -10,6 +10,8 @@ from trainwright_api.resource.stages import backend_of_pods
 from trainwright_operator.children import kind_for
 from trainwright_operator.model.reading import mapping, text
 
+WITHOUT_KUBERAY = "KubeRay is not installed, so backend.trainer does not act"
+
 
 def chosen(spec: TrainingJobSpec, missing_kinds: Collection[str]) -> str | None:
     """Return the backend of a job that leaves it open, for a cluster without these kinds of children.

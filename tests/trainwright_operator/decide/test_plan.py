@@ -576,6 +576,9 @@ def test_a_missing_backend_is_chosen_once_for_all_attempts(kuberay: bool, chosen
     cluster.settle()
     (event,) = (event for event in cluster.events if event.reason == "BackendChosen")
     assert event.message.startswith(f"backend {chosen}: the file names none")
+    (accepted,) = [one.message for one in cluster.status.conditions or [] if one.type == "Accepted"]
+    says_so = "KubeRay is not installed, so backend.trainer does not act" in accepted
+    assert (event.type, says_so) == (("Normal", False) if kuberay else ("Warning", True))
     cluster.kuberay = True
     cluster.status = TrainingJobStatus()
     cluster.settle()
