@@ -29,6 +29,7 @@ def read_pod(raw: Any) -> Pod | None:
         return None
     containers = [*mappings(status.get("initContainerStatuses")), *mappings(status.get("containerStatuses"))]
     without_room, blocked = _unschedulable(status), _blocked(containers)
+    disruption = condition(status, "DisruptionTarget") or {}
     return Pod(
         namespace=text(metadata.get("namespace")),
         name=text(metadata.get("name")),
@@ -43,7 +44,8 @@ def read_pod(raw: Any) -> Pod | None:
         deletion_time=time(metadata.get("deletionTimestamp")),
         exit_code=_exit_code(containers),
         termination_message=_termination_message(containers),
-        disrupted=text((condition(status, "DisruptionTarget") or {}).get("reason")),
+        disrupted=text(disruption.get("reason")),
+        disruption=text(disruption.get("message")),
         reason=text(status.get("reason")) or _why_ended(containers),
         memory_limit=_memory_limit(mapping(raw, "spec"), containers),
         waiting=_why_waiting(blocked),

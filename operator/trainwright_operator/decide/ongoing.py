@@ -11,9 +11,8 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Plan
 from trainwright_operator.model.status_builder import StatusBuilder
-from trainwright_operator.policies import deadlines, pod_draining, start
+from trainwright_operator.policies import deadlines, lost_pods, pod_draining, start
 from trainwright_operator.policies.display import phase, waiting
-from trainwright_operator.policies.outcome import disrupted
 from trainwright_operator.policies.worker_range import range_of
 
 
@@ -21,7 +20,7 @@ def ongoing(
     context: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None, room: Room | None = None
 ) -> Plan:
     """Write what is observed of the attempt. `room`: the room for more workers than it has."""
-    builder = context.builder()
+    builder, pods = context.builder(), context.pods_of(attempt)
     builder.set(room=room)
     began = deadlines.start_time(child, context.snapshot.pods, attempt, context.now)
     started = attempt.start_time or (times.written(began) if began else None)
@@ -29,8 +28,8 @@ def ongoing(
         start_time=started,
         stop_time=attempt.stop_time,
         position=context.position_of(attempt),
-        reason=attempt.reason or disrupted(context.pods_of(attempt)) or None,
-        message=attempt.message,
+        reason=attempt.reason or lost_pods.disruption(pods) or None,
+        message=attempt.message or conditions.line(lost_pods.disruption_words(pods)) or None,
     )
     _write_acceptance(builder, context)
     if runs(context, attempt, child):
@@ -39,7 +38,7 @@ def ongoing(
         reason, words = waiting(child, context.snapshot)
         conditions.waits(builder, reason, words)
         builder.set(message=conditions.line(words) or None)
-    leaves = pod_draining.next_check(context.pods_of(attempt), 0.0)
+    leaves = pod_draining.next_check(pods, 0.0)
     moments = (leaves, _next_look_for_room(context, attempt), *start_limits(context, attempt, child))
     later = (moment for moment in moments if moment is not None and moment > context.now)
     wake_at = _first(wake_at, _deadline(context, attempt, started), *later)

@@ -123,6 +123,8 @@ class Pod:
     termination_message: str = ""
     disrupted: str = ""
     """The reason of the condition DisruptionTarget: a preemption, an eviction, or a drained node."""
+    disruption: str = ""
+    """The message of that condition."""
     reason: str = ""
     """The reason of the pod, as in Evicted or NodeLost, else of its container, as in OOMKilled."""
     memory_limit: str = ""

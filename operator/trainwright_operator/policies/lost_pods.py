@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trainwright_api.resource.redaction import redacted_text
 from trainwright_operator.model.observed import OUT_OF_MEMORY, Child, Pod
 
 KILLED = (137, 143)
@@ -21,6 +22,29 @@ def words(pod: Pod) -> str:
     if not pod.memory_limit:
         return f"{told}: its node has no more memory; podTemplate.resources.requests.memory reserves memory"
     return f"{told}: it needs more memory than its limit of {pod.memory_limit}, podTemplate.resources.limits.memory"
+
+
+def disruption(own: tuple[Pod, ...]) -> str:
+    """Return the disruption reason of a pod that the attempt needs, "" if there is none.
+
+    Such a pod may be gone before its child has failed. So the first pass that sees it stores the reason and the words
+    in the open attempt.
+    """
+    taken = _taken(own)
+    return taken.disrupted if taken is not None else ""
+
+
+def disruption_words(own: tuple[Pod, ...]) -> str:
+    """Return the pod that the attempt needs and that was evicted, and why; "" if there is none."""
+    taken = _taken(own)
+    if taken is None:
+        return ""
+    told = redacted_text(taken.disruption)
+    return f"pod {taken.name} was evicted from its node{f': {told}' if told else ''}"
+
+
+def _taken(own: tuple[Pod, ...]) -> Pod | None:
+    return next((pod for pod in own if pod.essential and pod.disrupted), None)
 
 
 def reason(own: tuple[Pod, ...]) -> str:

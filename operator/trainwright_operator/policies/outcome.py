@@ -103,15 +103,6 @@ def as_status(message: OutcomeMessage, stage: str = "") -> PostedOutcome:
     )
 
 
-def disrupted(own: tuple[Pod, ...]) -> str:
-    """Return the disruption reason of a pod that the attempt needs, "" if there is none.
-
-    Such a pod may be gone before its child has failed. So the first pass that sees it stores the reason in the open
-    attempt.
-    """
-    return next((pod.disrupted for pod in own if pod.essential and pod.disrupted), "")
-
-
 def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) -> Ending:
     words = posted.message or posted.outcome
     if posted.next_attempt:
@@ -119,7 +110,9 @@ def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) ->
         return Ending("stopped", NUMBER_USED, words, next_attempt=posted.next_attempt)
     if posted.outcome == "stopped" and attempt.stop_time is None:
         # The process received a stop signal that the operator did not request: its node was taken.
-        return Ending("preempted", disrupted(own) or attempt.reason or "Terminated", words, posted.log_tail or "")
+        return Ending(
+            "preempted", lost_pods.disruption(own) or attempt.reason or "Terminated", words, posted.log_tail or ""
+        )
     if posted.outcome == "stopped" and attempt.reason == GROWS:
         return stopped(attempt)
     return Ending(posted.outcome, _WORDS[posted.outcome], words, posted.log_tail or "")
@@ -132,9 +125,10 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
     code = _exit_code(child, own)
     if code == 75 and attempt.reason == GROWS:
         return stopped(attempt)
-    disruption = disrupted(own) or (None if attempt.reason == GROWS else attempt.reason)
-    if disruption and code not in (2, 3):
-        return Ending("preempted", disruption, "a required pod was evicted from its node", tail)
+    disrupted = lost_pods.disruption(own) or (None if attempt.reason == GROWS else attempt.reason)
+    if disrupted and code not in (2, 3):
+        words = lost_pods.disruption_words(own) or attempt.message or "a required pod was evicted from its node"
+        return Ending("preempted", disrupted, words, tail)
     if code == 75 and attempt.stop_time is None:
         return Ending("preempted", "Terminated", "a signal stopped it, and it wrote a checkpoint", tail)
     outcome = "infrastructure" if code is None or code in KILLED else OF_EXIT_CODES.get(code, "crash")

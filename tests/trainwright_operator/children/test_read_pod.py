@@ -92,7 +92,8 @@ def test_the_limit_is_that_of_a_container_that_was_killed_for_memory() -> None:
 
 
 def test_a_disruption_is_named() -> None:
-    assert pod(condition("DisruptionTarget", reason="PreemptionByScheduler")).disrupted == "PreemptionByScheduler"
+    found = pod(condition("DisruptionTarget", reason="PreemptionByScheduler", message="for another pod"))
+    assert (found.disrupted, found.disruption) == ("PreemptionByScheduler", "for another pod")
     assert pod(condition("DisruptionTarget", "False", reason="PreemptionByScheduler")).disrupted == ""
 
 

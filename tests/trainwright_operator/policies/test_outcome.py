@@ -98,6 +98,16 @@ def test_a_disrupted_pod_is_a_preemption_unless_it_had_failed_by_itself() -> Non
     assert end(disrupted, posted=PostedOutcome(attempt=1, outcome="stopped")) == ("preempted", "PreemptionByScheduler")
 
 
+def test_an_eviction_says_which_pod_and_why_also_when_the_pod_is_gone() -> None:
+    taken = replace(POD, exit_code=137, disrupted="TerminationByKubelet", disruption="The node was low on memory.")
+    assert (
+        ending(Cluster().job(), ATTEMPT, JOB, (taken,)).message
+        == "pod p was evicted from its node: The node was low on memory."
+    )
+    stored = ATTEMPT.model_copy(update={"reason": "TerminationByKubelet", "message": "pod p was evicted from its node"})
+    assert ending(Cluster().job(), stored, JOB, ()).message == "pod p was evicted from its node"
+
+
 def test_of_a_gang_the_member_that_ended_by_itself_says_why() -> None:
     assert end(replace(POD, exit_code=137), replace(POD, name="q", exit_code=3))[0] == "environment"
 
