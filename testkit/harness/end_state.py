@@ -13,6 +13,9 @@ from trainwright_operator.model import names
 IGNORED = ("activeSeconds", "gpuSeconds", "resourceVersion")
 SECONDS_IN_WORDS = re.compile(r"\b[0-9]+(\.[0-9]+)? ?s\b")
 
+NAMES_OF_PODS = re.compile(r"(-uid-[0-9]+-[a-z]+)-[-a-z0-9]+")
+"""A child's name with the suffixes of its pod, which follow from the uid."""
+
 
 async def end_state(api: Api, namespace: str) -> Mapping[str, Any]:
     """The statuses of jobs by name, and the names of all other objects of the jobs."""
@@ -47,7 +50,7 @@ def _is_ignored(key: str) -> bool:
 def _renamed(text: str, words: Mapping[str, str]) -> str:
     for word, name in words.items():
         text = text.replace(word, name).replace(word[:8], f"{name}-uid")
-    return SECONDS_IN_WORDS.sub("N s", text)
+    return SECONDS_IN_WORDS.sub("N s", NAMES_OF_PODS.sub(r"\1-POD", text))
 
 
 async def children(api: Api, namespace: str) -> Sequence[str]:

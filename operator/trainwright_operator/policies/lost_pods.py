@@ -61,4 +61,5 @@ def line(child: Child, own: tuple[Pod, ...]) -> str:
 
 
 def _ended(own: tuple[Pod, ...]) -> Pod | None:
-    return next((pod for pod in own if pod.exit_code), None)
+    """Return the first pod that ended and was not deleted. If a pod of a gang is lost, the others are deleted."""
+    return next((pod for pod in own if pod.exit_code and pod.deletion_time is None), None)

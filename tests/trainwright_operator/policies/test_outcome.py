@@ -127,6 +127,11 @@ JOB = replace(FAILED, kind="Job", reason="BackoffLimitExceeded", message="Job ha
         ((replace(POD, exit_code=137, reason="Error"),), "PodKilled", "pod p was killed with exit code 137"),
         ((replace(POD, exit_code=0), replace(POD, exit_code=143)), "PodKilled", "pod p was killed with exit code 143"),
         ((POD,), "Crash", "pod p ended with exit code 1"),
+        (
+            (replace(POD, exit_code=143, deletion_time=START),),
+            "PodGone",
+            "a pod of Job c is gone: it was deleted, or its node was",
+        ),
     ],
 )
 def test_the_backoff_limit_of_the_child_is_never_the_reason(pods: tuple[Pod, ...], reason: str, message: str) -> None:
