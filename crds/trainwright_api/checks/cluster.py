@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from trainwright_api.checks.image_names import image_problems
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
 from trainwright_api.checks.path_access import reach_problems
@@ -70,6 +71,7 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from reach_problems(spec)
     yield from overlay_problems(spec)
     yield from resource_problems(spec)
+    yield from image_problems(spec)
     yield from kuberay_problems(spec)
 
 

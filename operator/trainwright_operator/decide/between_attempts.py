@@ -14,6 +14,7 @@ from trainwright_operator.policies import pod_draining, retry, start
 from trainwright_operator.policies.display import phase
 from trainwright_operator.policies.outcome import Ending
 
+_GO_ON = "set spec.suspend to false to go on"
 MISSING_KIND_SECONDS = 60.0
 """The interval at which a job checks if the kind of its child is installed."""
 
@@ -85,9 +86,9 @@ def suspended(context: Context) -> Plan | None:
     if attempt is not None:
         builder.condition("Running", False, "Suspended", "")
     builder.condition("Accepted", True, "Accepted", "")
-    builder.condition("Suspended", True, "Suspended", "set spec.suspend to false to go on")
+    builder.condition("Suspended", True, "Suspended", _GO_ON)
     conditions.settles(builder, "Suspended")
-    builder.set(message=None)
+    builder.set(message=_GO_ON)
     return Plan(status=builder.finish(phase))
 
 

@@ -326,3 +326,34 @@ def test_only_a_whole_resource_gets_notes_about_clusters():
         ["on a cluster", "output"],
     ]
     assert cluster.notes(validate_document(local["spec"], "job.yaml")) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("Reg:Foo Bar", ""),
+        ("https://registry.example.com/ml/mine:1", ": write it without the scheme"),
+        ("registry.example.com/ML/mine:1", ": its path is in lower case"),
+        ("mine:", ""),
+        ("mine@sha256:00", ""),
+    ],
+)
+def test_a_name_that_no_image_can_have_is_refused(name, hint):
+    expected = "expected the name of an image, as in registry.example.com/ml/trainwright:0.1.0"
+    assert message(image=name) == f"late: image: {expected}, found {name!r}{hint}"
+    template = {"head": {"initContainers": [{"name": "first", "image": name}]}}
+    assert message(podTemplate=template).startswith("late: podTemplate.head.initContainers[0].image: expected the name")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mine",
+        "mine:V1.2_3",
+        "localhost:5000/a__b/c-d:1",
+        "[::1]:5000/mine",
+        f"Registry.example.com/mine@sha256:{'0a' * 32}",
+    ],
+)
+def test_a_name_of_an_image_is_accepted(name):
+    assert message(image=name) == ""

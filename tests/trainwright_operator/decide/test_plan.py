@@ -240,6 +240,7 @@ def test_suspending_asks_first_and_deletes_after_the_grace() -> None:
     cluster.settle()
     assert not cluster.children
     assert (cluster.status.phase, cluster.condition("Suspended")) == ("Suspended", ("True", "Suspended"))
+    assert cluster.status.message == "set spec.suspend to false to go on"
     cluster.change(suspend=False)
     cluster.settle()
     assert (cluster.status.attempt, cluster.status.retries) == (2, None)
