@@ -13,12 +13,12 @@ from trainwright_operator.children import ChildSpec, child, shared_objects
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.between_attempts import refuse
 from trainwright_operator.decide.context import Context, is_resolved
-from trainwright_operator.model import names, times
+from trainwright_operator.model import names, refusals, times
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import namespace_quota, retry, stages
 from trainwright_operator.policies.backend import WITHOUT_KUBERAY
-from trainwright_operator.policies.display import being_started, phase
+from trainwright_operator.policies.display import QUOTA_EXCEEDED, being_started, phase
 from trainwright_operator.policies.forbidden import size_of
 from trainwright_operator.policies.sizing import resized, resolve
 from trainwright_operator.policies.worker_range import range_of, why_fixed
@@ -35,10 +35,7 @@ def create_child(context: Context) -> Plan | None:
         return Plan(lookups=lookups)
     builder = context.builder()
     if context.snapshot.refused:
-        words = conditions.line(context.snapshot.refused)
-        builder.condition("Running", False, "CannotCreate", words)
-        conditions.stalls(builder, "CannotCreate", words)
-        builder.set(message=words)
+        _refused(builder, conditions.line(context.snapshot.refused))
         return Plan(status=builder.finish(phase))
     builder.change_attempt(create_time=times.written(context.now))
     builder.condition(
@@ -48,6 +45,16 @@ def create_child(context: Context) -> Plan | None:
     child_spec = _child_spec(context, attempt)
     create = () if context.child is not None else (*shared_objects(child_spec), child(child_spec))
     return Plan(create=create, status=builder.finish(phase))
+
+
+def _refused(builder: StatusBuilder, words: str) -> None:
+    """The API server does not take the child. A quota has room again when other objects are gone."""
+    if refusals.EXCEEDED_QUOTA in words:
+        conditions.waits(builder, QUOTA_EXCEEDED, words)
+    else:
+        builder.condition("Running", False, "CannotCreate", words)
+        conditions.stalls(builder, "CannotCreate", words)
+    builder.set(message=words)
 
 
 def assign_attempt(context: Context) -> Plan | None:

@@ -10,6 +10,8 @@ from trainwright_operator.model.reading import mapping, text
 
 FAILED_CREATE = "FailedCreate"
 """The reason of such an event of the Job controller."""
+EXCEEDED_QUOTA = "exceeded quota"
+"""The words of the API server about a ResourceQuota."""
 MESSAGE_CHARACTERS = 500
 _BEFORE = re.compile(r'.*?pods? "[^"]*" is forbidden: ', re.DOTALL)
 """The text before the cause. It has the random name of a pod, which would change the status with each event."""

@@ -8,8 +8,11 @@ from trainwright_operator.model.status_builder import condition_of, end_of
 
 CANNOT_START = "CannotStart"
 """The reason of an attempt that cannot start until a person fixes its cause, such as an image that does not exist."""
+QUOTA_EXCEEDED = "QuotaExceeded"
+"""The reason of an attempt whose child a ResourceQuota does not admit, such as one of the number of Jobs."""
 _OF_A_REASON: dict[str, Phase] = {
     "Queued": "Queued",
+    QUOTA_EXCEEDED: "Queued",
     "NamespaceMaximum": "Queued",
     "Starting": "Starting",
     CANNOT_START: "Starting",

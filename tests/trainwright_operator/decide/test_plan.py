@@ -598,10 +598,10 @@ def test_a_missing_backend_is_chosen_once_for_all_attempts(kuberay: bool, chosen
 def test_a_child_that_the_api_server_refuses_is_reported_and_tried_again() -> None:
     cluster = Cluster()
     cluster.run()
-    refused = plan(cluster.job(), cluster.snapshot(refused="Job x cannot be created: quota"), SETTINGS, cluster.now)
+    refused = plan(cluster.job(), cluster.snapshot(refused="Job x cannot be created: no"), SETTINGS, cluster.now)
     assert not refused.create
     assert refused.status is not None
-    assert refused.status.message == "Job x cannot be created: quota"
+    assert refused.status.message == "Job x cannot be created: no"
     cluster.status = refused.status
     assert cluster.condition("Stalled") == ("True", "CannotCreate")
     cluster.settle()
@@ -609,6 +609,17 @@ def test_a_child_that_the_api_server_refuses_is_reported_and_tried_again() -> No
         ("False", "Progressing"),
         "Job flights-1c9e2f7a-1-train is being started",
     )
+
+
+def test_a_child_that_a_quota_does_not_admit_waits() -> None:
+    cluster = Cluster()
+    cluster.run()
+    words = 'Job x cannot be created: jobs.batch "x" is forbidden: exceeded quota: team, limited: count/jobs.batch=1'
+    found = plan(cluster.job(), cluster.snapshot(refused=words), SETTINGS, cluster.now).status
+    assert found is not None
+    cluster.status = found
+    assert (found.phase, found.message, cluster.condition("Stalled")) == ("Queued", words, ("False", "Progressing"))
+    assert cluster.condition("Running") == ("False", "QuotaExceeded")
 
 
 def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is_kept() -> None:
