@@ -48,8 +48,8 @@ def test_a_file_that_needs_more_gpus_than_there_are(trainer):
     ("trainer", "line"),
     [
         (
-            {"resources_per_worker": {"TPU": 1}},
-            "resources_per_worker.TPU: acts with backend ray; a worker of horovod has CPU and GPU",
+            {"resources_per_worker": {"slot": 1}},
+            "resources_per_worker.slot: acts with backend ray; a worker of horovod has CPU and GPU",
         ),
         (
             {"resources_per_worker": {"GPU": 0.5}},

@@ -23,7 +23,9 @@ def content(tmp_path):
         if remembered is not None:
             return remembered, True
         contents.start()
-        return contents.finish(), False
+        found = contents.finish()
+        assert contents.cache.finish() == ()
+        return found, False
 
     return of
 
