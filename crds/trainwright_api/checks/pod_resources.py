@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from trainwright_api.problems import Problem
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.kubernetes import PodTemplate, Quantity
-from trainwright_api.resource.quantity import amount
+from trainwright_api.resource.quantity import amount, exceeding, is_extended
 
 
 def resource_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
@@ -21,14 +21,14 @@ def resource_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
 
 
 def _above(path: str, requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]) -> Iterator[Problem]:
-    for name, asked in requests.items():
-        if name in limits and amount(asked) > amount(limits[name]):
-            words = f"expected at most the limit of {limits[name]}, found {asked}: lower it, or raise limits.{name}"
-            yield Problem(f"{path}.requests.{name}", words)
+    above = exceeding(requests, limits)
+    for name in (name for name in requests if name in above):
+        found = f"found {requests[name]}: lower it, or raise limits.{name}"
+        yield Problem(f"{path}.requests.{name}", f"expected at most the limit of {limits[name]}, {found}")
 
 
 def _parts_of_devices(path: str, amounts: Mapping[str, Quantity]) -> Iterator[Problem]:
-    """Kubernetes has devices, such as GPUs, in whole numbers only. Their names have a domain."""
+    """Kubernetes has devices, such as GPUs, in whole numbers only."""
     for name, found in amounts.items():
-        if "/" in name and not amount(found).is_integer():
+        if is_extended(name) and not amount(found).is_integer():
             yield Problem(f"{path}.{name}", f"expected a whole number of devices, found {found}")

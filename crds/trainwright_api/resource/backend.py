@@ -94,7 +94,14 @@ ResourceName = Annotated[str, Field(min_length=1, max_length=128)]
 ResourceShares = Annotated[dict[ResourceName, Share], Field(max_length=16)]
 
 
+OF_RAY = ("CPU", "GPU", "memory")
+"""The resources that every Ray detects on a node. The others are custom ones."""
 _MOST_PIECES = 1_000_000
+
+
+def custom(resources: Mapping[str, float]) -> dict[str, float]:
+    """Return the custom resources among those of a worker."""
+    return {name: share for name, share in resources.items() if name not in OF_RAY}
 
 
 def _mistake_in(name: str, share: float) -> str | None:

@@ -1,8 +1,9 @@
-"""Quantities of Kubernetes, such as 500m and 16Gi, as numbers."""
+"""Quantities of Kubernetes, such as 500m and 16Gi, as numbers, and the resources that have them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d+))?")
@@ -23,3 +24,13 @@ def amount(quantity: Any) -> float:
     if suffix.endswith("i"):
         return float(number) * 1024.0 ** (_BINARY.index(suffix[0]) + 1)
     return float(number) * 1000.0 ** _DECIMAL[suffix]
+
+
+def is_extended(resource: str) -> bool:
+    """Return True for an extended resource of Kubernetes, such as a GPU or a network adapter: its name has a domain."""
+    return "/" in resource
+
+
+def exceeding(requests: Mapping[str, Any], limits: Mapping[str, Any]) -> set[str]:
+    """Return the resources whose request exceeds their limit, which no pod may have."""
+    return {name for name, asked in requests.items() if name in limits and amount(asked) > amount(limits[name])}

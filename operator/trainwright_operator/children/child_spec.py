@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.resource.backend import BACKENDS, custom
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.quantity import is_extended
 from trainwright_api.resource.size import asked_resources
 from trainwright_api.resource.stages import backend_of_pods, comes_before
 from trainwright_api.resource.status import Resolved
@@ -19,14 +20,11 @@ from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
-SHARES_OF_RAY_ITSELF = ("memory", "object_store_memory")
-"""Amounts in bytes, which Ray detects on a node. A resource that is none of these, nor CPU or GPU, is custom."""
-
 
 def has_devices(resources: Mapping[str, Any]) -> bool:
-    """Return True if a container with these resources gets a GPU or another device, whose names have a domain."""
+    """Return True if a container with these resources gets a GPU or another device."""
     names = [name for side in ("requests", "limits") for name in resources.get(side, {})]
-    return bool(resources.get("claims")) or any("/" in name for name in names)
+    return bool(resources.get("claims")) or any(map(is_extended, names))
 
 
 @dataclass(frozen=True)
@@ -129,8 +127,7 @@ class ChildSpec:
     @property
     def custom_resources_per_pod(self) -> Mapping[str, float]:
         """The custom resources per pod, which only Ray knows."""
-        own = ("CPU", "GPU", *SHARES_OF_RAY_ITSELF)
-        return {name: self._per_pod(name) for name in self.resources_per_worker if name not in own}
+        return {name: self._per_pod(name) for name in custom(self.resources_per_worker)}
 
     @cached_property
     def _pod_template(self) -> Template:

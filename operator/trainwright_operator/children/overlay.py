@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.kubernetes import ROLES
-from trainwright_api.resource.quantity import amount
+from trainwright_api.resource.quantity import exceeding
 
 Role = Literal["head", "worker", "submitter", "preprocess"]
 """The role of a pod. The pod of backend `local` is a worker."""
@@ -70,7 +70,7 @@ def _merged(under: Template, over: Template) -> dict[str, Any]:
 def _within_limits(merged: Template, over: Template) -> dict[str, Any]:
     """Drop each request and limit from below that contradicts an upper one: no request may exceed its limit."""
     limits, requests = merged.get("limits") or {}, merged.get("requests") or {}
-    exceeded = {name for name, asked in requests.items() if name in limits and amount(asked) > amount(limits[name])}
+    exceeded = exceeding(requests, limits)
     return {
         **merged,
         "requests": {name: value for name, value in requests.items() if _stays(name, "requests", exceeded, over)},
@@ -152,9 +152,9 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
         for side in ("requests", "limits")
     }
     requests = {name: amount for name, amount in own.get("requests", {}).items() if name not in theirs["limits"]}
-    asked = theirs["requests"]
-    limits = {name: most for name, most in own.get("limits", {}).items() if amount(asked.get(name, 0)) <= amount(most)}
-    merged = {"requests": {**requests, **asked}, "limits": {**limits, **theirs["limits"]}}
+    exceeded = exceeding(theirs["requests"], own.get("limits", {}))
+    limits = {name: most for name, most in own.get("limits", {}).items() if name not in exceeded}
+    merged = {"requests": {**requests, **theirs["requests"]}, "limits": {**limits, **theirs["limits"]}}
     claims = {"claims": [dict(claim) for claim in given["claims"]]} if given.get("claims") else {}
     return {**{side: amounts for side, amounts in merged.items() if amounts}, **claims}
 

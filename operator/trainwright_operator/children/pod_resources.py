@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.resource.quantity import amount
+from trainwright_api.resource.quantity import amount, is_extended
 from trainwright_operator.children import overlay
 from trainwright_operator.children.child_spec import ChildSpec
 
@@ -37,7 +37,7 @@ def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
     cpus = _cores(child_spec.cpus_per_pod)
     asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, child_spec.template("preprocess"), ())
     sides = [side for side in ("requests", "limits") if side in asked]
-    kept = {side: {name: amount for name, amount in asked[side].items() if "/" not in name} for side in sides}
+    kept = {side: {name: amount for name, amount in asked[side].items() if not is_extended(name)} for side in sides}
     return {side: amounts for side, amounts in kept.items() if amounts}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+from trainwright_api.resource.quantity import is_extended
 from trainwright_operator.model.observed import Amounts, Node
 
 
@@ -37,5 +38,5 @@ def pods_on(each: Amounts, room: Amounts) -> float:
 def _times(room: Amounts, name: str, asked: float) -> float:
     """A node without an extended resource has none of it. Every node reports its own resources, such as CPUs."""
     if name not in room:
-        return 0.0 if "/" in name else math.inf
+        return 0.0 if is_extended(name) else math.inf
     return float(math.floor(room[name] / asked + 1e-9))

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from trainwright_api.resource.status import Progress, TrainingJobStatus
+from trainwright_api.resource.status import Progress, Resolved, TrainingJobStatus
 from trainwright_operator.children import read_child
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.plan import SITUATIONS, plan
@@ -622,18 +622,23 @@ def test_a_child_that_a_quota_does_not_admit_waits() -> None:
     assert cluster.condition("Running") == ("False", "QuotaExceeded")
 
 
+def resolved_after(cluster: Cluster, **spec: object) -> Resolved:
+    """Change the spec, and return the resolved values of the next attempt."""
+    cluster.change(**spec)
+    cluster.ends(exit_code=143)
+    cluster.settle()
+    cluster.wait(1000)
+    cluster.settle()
+    assert cluster.status.resolved is not None
+    return cluster.status.resolved
+
+
 def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is_kept() -> None:
     cluster = running()
     first = cluster.status.resolved
     cluster.settings = replace(SETTINGS, image="trainwright:9.9.9")
     for spec, image in (({}, SETTINGS.image), ({"image": "mine:2"}, "mine:2")):
-        cluster.change(**spec)
-        cluster.ends(exit_code=143)
-        cluster.settle()
-        cluster.wait(1000)
-        cluster.settle()
-        assert cluster.status.resolved is not None
-        assert cluster.status.resolved.image == image
+        assert resolved_after(cluster, **spec).image == image
     assert first is not None
     assert cluster.status.resolved == first.model_copy(update={"image": "mine:2"})
 
@@ -643,13 +648,7 @@ def test_pods_without_devices_keep_the_image_that_the_chart_had_until_the_job_na
     cluster.settle()
     cluster.settings = replace(SETTINGS, cpu_image="trainwright-cpu:9.9.9")
     for spec, image in (({}, "trainwright-cpu:0.1.0"), ({"image": "mine:2"}, None)):
-        cluster.change(**spec)
-        cluster.ends(exit_code=143)
-        cluster.settle()
-        cluster.wait(1000)
-        cluster.settle()
-        assert cluster.status.resolved is not None
-        assert cluster.status.resolved.cpu_image == image
+        assert resolved_after(cluster, **spec).cpu_image == image
 
 
 def test_only_ten_attempts_are_kept() -> None:

@@ -120,7 +120,7 @@ def test_what_killed_writers_left_is_swept_after_a_day(tmp_path):
 def test_entries_in_a_remote_store_are_written_side_by_side(tmp_path, monkeypatch):
     storage, both = FolderStorage(tmp_path), threading.Barrier(2, timeout=60)
     monkeypatch.setattr(FolderStorage, "is_remote", True)
-    monkeypatch.setattr(storage, "write_by", lambda name, fill: both.wait())  # noqa: ARG005
+    monkeypatch.setattr(storage, "write_by", lambda *_: both.wait())
     cache = Cache(storage)
     cache.write_json("statistics", "k", {})
     cache.write_column("features", "k", COLUMN)

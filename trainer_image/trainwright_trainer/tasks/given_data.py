@@ -69,7 +69,7 @@ def table_of(data: object) -> pa.Table:
 
 
 def names_to_keep(keep: Sequence[str]) -> tuple[str, ...]:
-    """The names of columns. Raises `Mistakes` for a single text, which is a sequence of letters."""
+    """The names of columns. Raises `Mistakes` for a single text, which is a sequence of characters."""
     if isinstance(keep, str):
         raise Mistakes.one("keep", f"expected a list of columns, found the text {keep!r}: write [{keep!r}]")
     return tuple(keep)

@@ -16,16 +16,10 @@ import ray
 from ray._private import services
 from ray.exceptions import RayError
 
-from trainwright_api.resource.backend import BackendTrainer
+from trainwright_api.resource.backend import BackendTrainer, custom
 from trainwright_trainer.backends.machine import gpus_of_this_machine
 from trainwright_trainer.backends.ray.environment import METRICS
-from trainwright_trainer.backends.ray.resources import (
-    WorkerResources,
-    check_memory,
-    check_this_machine,
-    custom,
-    needs_of,
-)
+from trainwright_trainer.backends.ray.resources import WorkerResources, check_memory, check_this_machine, needs_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.signals import handlers_kept
 
@@ -143,12 +137,12 @@ def _start(
         # Without the metrics of Ray Train, a dashboard of this Ray has nothing that the run does not print.
         "include_dashboard": os.environ.get(METRICS) == "1",
     }
-    _init_often(options, log)
+    _init_with_retries(options, log)
     check_memory(needs, ray.cluster_resources().get("memory", 0.0))  # type: ignore[no-untyped-call]
     return needs
 
 
-def _init_often(options: Mapping[str, Any], log: Callable[[str], None]) -> None:
+def _init_with_retries(options: Mapping[str, Any], log: Callable[[str], None]) -> None:
     for _ in range(_TRIES - 1):
         with suppress(EnvironmentFailure):
             _init(options, log)

@@ -10,15 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_api.resource.backend import BackendTrainer, WorkerRange
+from trainwright_api.resource.backend import BackendTrainer, WorkerRange, custom
 from trainwright_trainer.errors import EnvironmentFailure
-
-OF_RAY = ("CPU", "GPU", "memory")
-"""The resources that every Ray knows. The others are custom ones."""
-
-
-def custom(resources: Mapping[str, float]) -> dict[str, float]:
-    return {name: share for name, share in resources.items() if name not in OF_RAY}
 
 
 @dataclass(frozen=True)

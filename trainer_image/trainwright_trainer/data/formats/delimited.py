@@ -16,11 +16,13 @@ from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.decimal_commas import with_points
 from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, declares_delimiter, dialect_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.formats.signatures import refuse_binary
 from trainwright_trainer.data.formats.streams import native, opened
 from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.numerals import MISSING_WORDS
 
 _READ_BYTES = 4 << 20
+_SIGNATURE_BYTES = 4096
 
 
 class DelimitedReader:
@@ -40,7 +42,7 @@ class DelimitedReader:
             with self._parsed(file) as rows:
                 first = next((row for row in rows if row), None)
         except UnicodeDecodeError:
-            check_encoding(file, self._dialect.encoding)
+            self._check_text(file)
             raise
         except csv.Error as error:
             raise UnreadableFileError(f"has no header that can be read: {error}.") from error
@@ -74,7 +76,7 @@ class DelimitedReader:
                 for batch in reader:
                     yield with_points(pa.Table.from_batches([batch]), commas)
         except UnicodeDecodeError:
-            check_encoding(file, self._dialect.encoding)
+            self._check_text(file)
             raise
         except pa.ArrowInvalid as error:
             self._explain(file, len(names))
@@ -115,9 +117,15 @@ class DelimitedReader:
             ),
         )
 
+    def _check_text(self, file: DataFile) -> None:
+        """Raise `UnreadableFileError` for a binary file, or for the first line in another encoding."""
+        with opened(file) as stream:
+            refuse_binary(stream.read(_SIGNATURE_BYTES), file.path.name)
+        check_encoding(file, self._dialect.encoding)
+
     def _explain(self, file: DataFile, width: int) -> None:
         """Read the file again, slowly, to find the line with the error and raise `UnreadableFileError` for it."""
-        check_encoding(file, self._dialect.encoding)
+        self._check_text(file)
         with self._parsed(file) as reader:
             try:
                 for row in reader:

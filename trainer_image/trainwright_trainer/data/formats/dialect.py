@@ -27,7 +27,6 @@ _FIT = 0.9
 _DECLARED = re.compile(r'"?sep=([^\w"\r\n])"?(?:\r\n?|\n)', re.IGNORECASE)
 """The line by which Excel knows the delimiter of a file."""
 _DECLARED_BYTES = 64
-_SIGNATURE_BYTES = 4096
 _NAME_IT = "Set datasetOptions.encoding, as in windows-1252."
 # The mark of UTF-32 begins with that of UTF-16.
 _MARKS = (
@@ -154,13 +153,8 @@ def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
 
 
 def check_encoding(file: DataFile, encoding: str, remedy: str = _NAME_IT) -> None:
-    """Raise `UnreadableFileError` for a binary file, or the first line that is not in `encoding`.
-
-    Called after a read has failed.
-    """
+    """Raise `UnreadableFileError` for the first line that is not in `encoding`. Called after a read has failed."""
     decoder, number = codecs.getincrementaldecoder(encoding)(), 1
-    with opened(file) as stream:
-        refuse_binary(stream.read(_SIGNATURE_BYTES), file.path.name)
     with opened(file) as stream:
         for line in stream:
             try:
