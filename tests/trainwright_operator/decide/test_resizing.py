@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_operator.model.observed import Held, Waiting
 from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Resize
@@ -16,6 +17,7 @@ from ..elastic_cluster import GPU, ElasticCluster, node, started
 from ..simulation import SETTINGS
 
 WINDOW, INTERVAL = int(SETTINGS.resize.window), int(SETTINGS.resize.interval)
+START_DEADLINE = TrainingJobSpec.model_fields["start_deadline_seconds"].default
 WAITS = Waiting("2026-11-21T11:00:00Z", "another", gang=True, trying=True, gpus=1)
 
 
@@ -258,7 +260,7 @@ def _never_flaps(changes: Changes, least: int, more: int, *, gpu: bool) -> None:
         else:
             cluster.joins(node(f"gpus-{which}", 1 + index % 3, cpus=2.0))
         cluster.pass_time(10 * tens)
-    cluster.pass_time(200)
+    cluster.pass_time(START_DEADLINE + 200)  # an attempt without room ends at its deadline
     last = cluster.status.attempt or 0
     cluster.pass_time(2 * INTERVAL)
     assert all(least <= (size or 0) <= least + more for size in sizes(cluster))
