@@ -53,6 +53,24 @@ def test_a_flipped_bit_is_found(tmp_path):
         read(path)
 
 
+def test_the_checksum_of_a_row_group_is_compared_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(columnfile, "GROUP_ROWS", 1_000)
+    path = tmp_path / "column.parquet"
+    with path.open("wb") as file:
+        write(file, Column(pa.chunked_array([pa.array(np.arange(2_000, dtype=np.float32))])))
+    about, verified = footer(path), set()
+    assert len(list(parts(path, about, 0, 500, verified))) == 1
+    assert verified == {0}
+    data = bytearray(path.read_bytes())
+    for group in range(2):
+        data[about.row_group(group).column(0).data_page_offset + 100] ^= 1
+    path.write_bytes(data)
+    assert len(list(parts(path, about, 0, 1_000, verified))) == 1
+    with pytest.raises(OSError, match="CRC"):
+        list(parts(path, about, 0, 2_000, verified))
+    assert verified == {0}
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 def test_rows_are_read_row_group_by_row_group(tmp_path, name, monkeypatch):
     monkeypatch.setattr(columnfile, "GROUP_ROWS", 2)
@@ -62,7 +80,7 @@ def test_rows_are_read_row_group_by_row_group(tmp_path, name, monkeypatch):
     about, whole = footer(path), COLUMNS[name]
     for start in range(len(whole)):
         for stop in range(start + 1, len(whole) + 1):
-            found = list(parts(path, about, start, stop))
+            found = list(parts(path, about, start, stop, set()))
             assert all(0 < len(part) <= 2 for part in found)
             assert pa.chunked_array(found, type_of(about)).type == whole.type
             assert str([one for part in found for one in part.to_pylist()]) == str(whole[start:stop].to_pylist())

@@ -20,10 +20,14 @@ _WRONG_CHECKSUM = "could not verify page integrity"
 
 
 class StoredColumn:
-    """A column that stays in its file, for data that do not fit in memory. `values` reads it as a whole, once."""
+    """A column that stays in its file, for data that do not fit in memory. `values` reads it as a whole, once.
+
+    Its checksums are compared the first time that a row group is read, not in each epoch.
+    """
 
     def __init__(self, storage: Storage, name: str, null_count: int, notices: tuple[str, ...]) -> None:
         self._storage, self._name, self.null_count, self.notices = storage, name, null_count, notices
+        self._verified: set[int] = set()
 
     @cached_property
     def values(self) -> pa.ChunkedArray:
@@ -48,7 +52,7 @@ class StoredColumn:
         """The same, row group by row group."""
         about = self._footer
         with self._opened() as file:
-            yield from columnfile.parts(file, about, start, stop)
+            yield from columnfile.parts(file, about, start, stop, self._verified)
 
     @cached_property
     def _footer(self) -> pq.FileMetaData:

@@ -148,7 +148,7 @@ def read(file: pa.NativeFile) -> Column:
 def blocks(file: pa.NativeFile) -> Iterator[pa.Array]:
     """The values of a file, row group by row group. Raises OSError or ValueError if it is damaged."""
     about = footer(file)
-    yield from parts(file, about, 0, about.num_rows)
+    yield from parts(file, about, 0, about.num_rows, set())
 
 
 def read_through(file: pa.NativeFile) -> ColumnFacts:
@@ -165,18 +165,23 @@ def footer(file: pa.NativeFile) -> pq.FileMetaData:
     return pq.ParquetFile(file).metadata
 
 
-def parts(file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int) -> Iterator[pa.Array]:
+def parts(
+    file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int, verified: set[int]
+) -> Iterator[pa.Array]:
     """The rows [start, stop), row group by row group; no others are read. `about` is the footer of the file.
 
+    `verified`: the row groups whose checksums were compared before. Those that are compared now are added.
     Raises OSError or ValueError if the file is damaged.
     """
-    found = pq.ParquetFile(file, metadata=about, page_checksum_verification=True)
     kind = _list_type(about.metadata)
     first = 0
     for group in range(about.num_row_groups):
         last = first + about.row_group(group).num_rows
         if first < stop and start < last:
+            # A checksum takes longer than the read itself.
+            found = pq.ParquetFile(file, metadata=about, page_checksum_verification=group not in verified)
             values = found.read_row_group(group, use_threads=False).column("value")
+            verified.add(group)
             for chunk in values.slice(max(start - first, 0), min(stop, last) - max(start, first)).chunks:
                 yield chunk if kind is None else _unpacked(chunk, kind)
         first = last
