@@ -54,6 +54,7 @@ def call(cluster: Cluster, namespace: str, tmp_path: Path) -> CommandLine:
 
 
 def test_a_job_is_stopped_and_goes_on(call: CommandLine) -> None:
+    call.has({"phase": "Running"})
     assert call("stop") == (
         0,
         "tj/flights writes a checkpoint and stops; trainwright resume tj/flights lets it go on",

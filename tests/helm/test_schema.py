@@ -48,6 +48,7 @@ def refusal(helm: Helm, value: str) -> str:
         ('settings.progressUrl="https://trainwright.example.com/"', "at '/settings/progressUrl'"),
         ("settings.staleAfter=0", "at '/settings/staleAfter'"),
         ("settings.retryLimit=0", "at '/settings/retryLimit'"),
+        ('registry="https://registry.example.com/team"', "at '/registry'"),
         ('policy.registries=["one, two"]', "at '/policy/registries/0'"),
         ("policy.maxGpuPerJob=1", "at '/policy': additional properties 'maxGpuPerJob' not allowed"),
         ('podLabels={"team": 7}', "at '/podLabels/team'"),

@@ -57,7 +57,13 @@ class Lease:
 
     async def acquire(self) -> None:
         """Wait until this operator leads."""
+        holder = ""
         while not await self._tried():
+            if self._seen is not None and _holder(self._seen) != holder:
+                holder = _holder(self._seen)
+                log.info(
+                    "waiting for the Lease %s/%s, which %s holds", self._settings.namespace, NAME, holder or "nobody"
+                )
             await self._sleep(self._until_free())
         log.info("leading as %s", self._settings.identity)
 

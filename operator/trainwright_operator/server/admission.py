@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,13 +102,20 @@ def _respond(question: Mapping[str, Any], settings: Settings) -> Json:
     if changes:
         return _denied(question, changes)
     against = _forbidden(new, question, settings, result.spec)
-    warnings = (*late_changes.warnings(new, old), *result.warnings)
+    warnings = (*late_changes.warnings(new, old), *_never_deleted(result.spec, settings), *result.warnings)
     if not against:
         return _allowed(question, warnings)
     if _started(old) and against == _forbidden(old, question, settings, validate_job(old).spec):
         # The policy was stricter only after the start. It must still be possible to suspend the job.
         return _allowed(question, (against, *warnings))
     return _denied(question, against)
+
+
+def _never_deleted(spec: TrainingJobSpec, settings: Settings) -> Iterator[str]:
+    """Yield the warning for a job that is to be deleted after its end, at no time."""
+    times = (spec.ttl_seconds_after_finished, settings.jobs.ttl_seconds_after_finished)
+    if spec.ttl_policy == "DeleteJob" and times == (None, None):
+        yield "ttlPolicy: does not act without ttlSecondsAfterFinished: the job is not deleted after its end"
 
 
 def _forbidden(

@@ -57,6 +57,20 @@ def test_the_first_one_leads_and_says_so_in_the_lease() -> None:
     run_scenario(scenario)
 
 
+def test_who_waits_says_once_for_whom(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
+        _, held = await leading(api, time, "one")
+        waiting = asyncio.create_task(lease(api, time, "two").acquire())
+        await time.advance(30)
+        for task in (held, waiting):
+            await killed(task)
+
+    caplog.set_level(logging.INFO)
+    run_scenario(scenario)
+    lines = [line for line in caplog.messages if line.startswith("waiting")]
+    assert lines == [f"waiting for the Lease trainwright/{NAME}, which one holds"]
+
+
 def test_the_second_waits_while_the_first_renews() -> None:
     async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")

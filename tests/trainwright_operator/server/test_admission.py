@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -147,6 +148,15 @@ def test_a_change_that_acts_later_is_allowed_with_a_warning():
     answer = respond(question(changed(running, image="mine:2"), running))
     assert answer["allowed"]
     assert answer["warnings"][0].startswith("image: acts from the next attempt on; attempt 1 goes on without")
+
+
+def test_a_job_that_would_never_be_deleted_is_allowed_with_a_warning():
+    job = changed(ttlPolicy="DeleteJob")
+    line = "ttlPolicy: does not act without ttlSecondsAfterFinished: the job is not deleted after its end"
+    assert line in respond(question(job))["warnings"]
+    assert line not in respond(question(changed(job, ttlSecondsAfterFinished=60)))["warnings"]
+    by_default = replace(SETTINGS, jobs=replace(SETTINGS.jobs, ttl_seconds_after_finished=60))
+    assert line not in respond(question(job), by_default)["warnings"]
 
 
 def test_another_spelling_of_the_same_may_be_written_after_the_start():

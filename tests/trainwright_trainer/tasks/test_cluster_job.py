@@ -55,6 +55,13 @@ def test_every_name_of_the_resource_is_known(kubectl: Path) -> None:
     assert set(calls(kubectl)) == {"get trainingjobs.trainwright.dev flights --output=json"}
 
 
+@pytest.mark.parametrize(("phase", "words"), [("Running", "writes a checkpoint and stops"), ("Queued", "is suspended")])
+def test_only_a_job_that_runs_is_said_to_write_a_checkpoint(kubectl: Path, phase: str, words: str) -> None:
+    (kubectl / "job.json").write_text(json.dumps({**JOB, "status": {"phase": phase}}))
+    line = cluster_job.suspend(cluster_job.find("tj/flights", None), wanted=True)
+    assert line == f"tj/flights {words}; trainwright resume tj/flights lets it go on"
+
+
 @pytest.mark.parametrize("namespace", ["Team", "-n", "a b", ""])
 def test_a_namespace_is_no_flag(kubectl: Path, namespace: str) -> None:
     with pytest.raises(Mistakes, match="expected the name of a namespace"):

@@ -165,9 +165,7 @@ def footer(file: pa.NativeFile) -> pq.FileMetaData:
     return pq.ParquetFile(file).metadata
 
 
-def parts(
-    file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int, verified: set[int]
-) -> Iterator[pa.Array]:
+def parts(file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int, verified: set[int]) -> Iterator[pa.Array]:
     """The rows [start, stop), row group by row group; no others are read. `about` is the footer of the file.
 
     `verified`: the row groups whose checksums were compared before. Those that are compared now are added.

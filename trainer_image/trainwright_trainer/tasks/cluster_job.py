@@ -46,6 +46,10 @@ class ClusterJob:
         return self.raw.get("status") or {}
 
     @property
+    def is_running(self) -> bool:
+        return self.status.get("phase") in ("Running", "Stopping")
+
+    @property
     def end(self) -> str:
         """Complete or Failed, "" for a job that has not ended."""
         conditions = self.status.get("conditions") or ()
@@ -70,7 +74,8 @@ def suspend(job: ClusterJob, *, wanted: bool) -> str:
     patch = json.dumps({"spec": {"suspend": wanted}})
     _kubectl("patch", RESOURCE, job.name, *job.where, "--type=merge", f"--patch={patch}")
     if wanted:
-        return f"{job.title} writes a checkpoint and stops; trainwright resume {job.title} lets it go on"
+        what = "writes a checkpoint and stops" if job.is_running else "is suspended"
+        return f"{job.title} {what}; trainwright resume {job.title} lets it go on"
     return f"{job.title} goes on from its newest checkpoint"
 
 
