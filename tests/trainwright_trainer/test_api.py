@@ -143,6 +143,20 @@ def test_a_mistake_in_a_frame_names_the_column_and_prints_no_row(frame):
     )
 
 
+@pytest.mark.parametrize(
+    ("task", "name", "hint"),
+    [
+        (train, "outptu", ". Did you mean 'output'?"),
+        (train, "sead", ". Did you mean 'seed'?"),
+        (predict, "columns", ""),
+    ],
+)
+def test_an_unknown_argument_is_refused_by_the_function_that_was_called(task, name, hint):
+    with pytest.raises(TypeError) as refused:
+        task({}, **{name: 1})
+    assert str(refused.value) == f"{task.__name__}() got an unexpected keyword argument {name!r}{hint}"
+
+
 def test_numbers_of_numpy_and_paths_are_plain(workplace):
     trainer = {**CONFIG["trainer"], "epochs": np.int64(1), "learning_rate": np.float64(0.01)}
     job = {"dataset": workplace.folder / "data.csv", "config": {**CONFIG, "trainer": trainer}}

@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from trainwright_api.checks import load as checks
-from trainwright_api.problems import Mistakes
+from trainwright_api.problems import Mistakes, nearest
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJob
 from trainwright_trainer.job.options import Options
@@ -109,7 +110,7 @@ def train(
     from trainwright_trainer.tasks.result import TaskSummary
 
     _refuse_entrypoint(job)
-    result = _run("train", job, dataset, Options(seed=seed, resume=resume, overwrite=overwrite), **shared)
+    result = _run("train", job, dataset, Options(seed=seed, resume=resume, overwrite=overwrite), shared)
     assert not isinstance(result, TaskSummary)
     return result
 
@@ -130,7 +131,7 @@ def evaluate(
     >>> found.part, found["left"]["roc_auc"] > 0.6
     ('test', True)
     """
-    found = _summary("evaluate", job, dataset, Options(model=_text(model)), **shared).evaluation
+    found = _summary("evaluate", job, dataset, Options(model=_text(model)), shared).evaluation
     assert found is not None
     return found
 
@@ -178,7 +179,7 @@ def predict(
     3
     """
     options = Options(model=_text(model), keep=names_to_keep(keep), top_k=top_k, returns_rows=True)
-    found = _summary("predict", job, dataset, options, **shared).predictions
+    found = _summary("predict", job, dataset, options, shared).predictions
     assert found is not None
     return as_given(dataset, found)
 
@@ -211,40 +212,45 @@ def validate(job: Job, *, dataset: str | os.PathLike[str] | None = None, backend
     return validated(path, checks.Options(dataset=_text(dataset), backend=backend), text)
 
 
-def _summary(
-    task: str, job: Job | None, dataset: Data | None, options: Options, **shared: Unpack[RunOptions]
-) -> TaskSummary:
+def _summary(task: str, job: Job | None, dataset: Data | None, options: Options, shared: RunOptions) -> TaskSummary:
     from trainwright_trainer.tasks.result import TaskSummary
 
-    result = _run(task, {} if job is None else job, dataset, options, **shared)
+    result = _run(task, {} if job is None else job, dataset, options, shared)
     assert isinstance(result, TaskSummary)
     return result
 
 
-def _run(
-    task: str,
-    job: Job,
-    dataset: Data | None,
-    options: Options,
-    *,
-    output: str | Path | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    quiet: bool = False,
-) -> Result | TaskSummary:
+def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: RunOptions) -> Result | TaskSummary:
     from trainwright_trainer.callbacks.console import Console
     from trainwright_trainer.data.cache import FOLDER
     from trainwright_trainer.tasks.run import run
 
+    _refuse_unknown(task, shared)
+    output = shared.get("output")
     job, own = _without_table(job)
     given = own if dataset is None else dataset
     path, text = _file(job, _name(output) if task == "train" else "")
     with path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
         options = replace(
-            options, dataset=place, cache_dir=cache, output=_text(output), backend=backend, threads=threads
+            options,
+            dataset=place,
+            cache_dir=cache,
+            output=_text(output),
+            backend=shared.get("backend"),
+            threads=shared.get("threads"),
         )
-        return run(task, path, options, text=text, console=Console(quiet=quiet))
+        return run(task, path, options, text=text, console=Console(quiet=shared.get("quiet", False)))
+
+
+def _refuse_unknown(task: str, shared: Mapping[str, Any]) -> None:
+    """Raise the TypeError of Python for a keyword argument that the function of `task` does not have."""
+    known = RunOptions.__annotations__
+    for name in shared:
+        if name not in known:
+            near = nearest(name, [*known, *signature(globals()[task]).parameters])
+            hint = f". Did you mean {near!r}?" if near else ""
+            raise TypeError(f"{task}() got an unexpected keyword argument {name!r}{hint}")
 
 
 def _refuse_entrypoint(job: Job) -> None:
