@@ -149,6 +149,8 @@ def test_all_names_below_the_root(storage: Storage) -> None:
     for name in ("b.txt", "a/c.txt", "a/d/e.txt", ".hidden/f.txt"):
         storage.write(name, [b""])
     assert sorted(storage.list_tree()) == [".hidden/f.txt", "a/c.txt", "a/d/e.txt", "b.txt"]
+    assert sorted(storage.list_tree("a/")) == ["a/c.txt", "a/d/e.txt"]
+    assert storage.list_tree("c/") == []
     assert sorted(storage.match("**/*.txt")) == ["a/c.txt", "a/d/e.txt", "b.txt"]
     assert sorted(storage.match("*/?.txt")) == ["a/c.txt"]
 

@@ -196,10 +196,9 @@ class CheckpointWriter:
             self._on_written(str(name), f"older checkpoints could not be deleted: {error}")
 
     def _prune(self) -> None:
-        complete = listing.complete(self._storage)
-        torn = set(listing.names(self._storage)) - set(complete)
+        complete, torn = listing.complete_and_torn(self._storage)
         kept = [self._kept(name) for name in complete]
-        for name in [*to_delete(kept, self._fence, self._policy), *filter(self._fence.may_delete, sorted(torn))]:
+        for name in [*to_delete(kept, self._fence, self._policy), *filter(self._fence.may_delete, torn)]:
             checkpoint.delete(self._storage, name)
             self._known.pop(name, None)
 

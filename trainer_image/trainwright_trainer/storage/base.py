@@ -109,12 +109,12 @@ class Storage(ABC):
         """The names directly under `prefix`, sorted, without the prefix. A name that has names below it ends in `/`."""
 
     @abstractmethod
-    def list_facts(self) -> Sequence[ObjectFacts]:
-        """All objects under the root, in any order, with the hidden ones."""
+    def list_facts(self, prefix: str = "") -> Sequence[ObjectFacts]:
+        """All objects whose names begin with `prefix`, in any order, with the hidden ones."""
 
-    def list_tree(self) -> Sequence[str]:
-        """All names under the root, in any order, with the hidden ones."""
-        return [found.name for found in self.list_facts()]
+    def list_tree(self, prefix: str = "") -> Sequence[str]:
+        """All names that begin with `prefix`, in any order, with the hidden ones."""
+        return [found.name for found in self.list_facts(prefix)]
 
     def match(self, pattern: str) -> Sequence[str]:
         """The names that match a pattern as in a shell. `**` matches any number of folders."""

@@ -125,9 +125,10 @@ class BucketStorage(Storage):
         # Consoles make an object with an empty name for an empty folder.
         return sorted(name for name in self.bucket.names(self._key(prefix)) if name and not name.startswith("."))
 
-    def list_facts(self) -> Sequence[ObjectFacts]:
+    def list_facts(self, prefix: str = "") -> Sequence[ObjectFacts]:
         return [
-            ObjectFacts(found.key.removeprefix(self._prefix), found.size, found.changed) for found in self._objects()
+            ObjectFacts(found.key.removeprefix(self._prefix), found.size, found.changed)
+            for found in self._objects(prefix)
         ]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
@@ -176,9 +177,9 @@ class BucketStorage(Storage):
     def _key(self, name: str) -> str:
         return self._prefix + name
 
-    def _objects(self) -> Sequence[Found]:
-        """All objects under the root, without the empty ones that consoles make for folders."""
-        return [found for found in self.bucket.below(self._prefix) if not found.key.endswith("/")]
+    def _objects(self, prefix: str = "") -> Sequence[Found]:
+        """All objects under `prefix`, without the empty ones that consoles make for folders."""
+        return [found for found in self.bucket.below(self._prefix + prefix) if not found.key.endswith("/")]
 
     def _identity(self, found: Found) -> Identity:
         """It contains the endpoint: the same name in another store is a different file."""

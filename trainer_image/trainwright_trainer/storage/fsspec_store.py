@@ -40,7 +40,7 @@ class FsspecStorage(ReadOnlyStorage):
         ranges = _Ranges(self, name, int(self._facts(name)["size"]))
         return cast(IO[bytes], io.BufferedReader(ranges, READ_BYTES))
 
-    def list_facts(self) -> Sequence[ObjectFacts]:
+    def list_facts(self, prefix: str = "") -> Sequence[ObjectFacts]:
         def found(files: Any, path: str) -> list[ObjectFacts]:
             files.invalidate_cache()
             root = path.rstrip("/")
@@ -51,9 +51,10 @@ class FsspecStorage(ReadOnlyStorage):
             ]
 
         try:
-            return self._asked("", found)
+            everything = self._asked("", found)
         except FileNotFoundError:
             return []
+        return [facts for facts in everything if facts.name.startswith(prefix)]
 
     def exists(self, name: str) -> bool:
         try:

@@ -115,9 +115,9 @@ class FolderStorage(Storage):
                 return []
             return [f"{e.name}/" if e.is_dir() else e.name for e in entries if not e.name.startswith(".")]
 
-    def list_facts(self) -> Sequence[ObjectFacts]:
+    def list_facts(self, prefix: str = "") -> Sequence[ObjectFacts]:
         with _raising_failure(self.root):
-            return [found for path in self.root.rglob("*") if (found := self._facts(path)) is not None]
+            return [found for path in self.path(prefix).rglob("*") if (found := self._facts(path)) is not None]
 
     def _facts(self, path: Path) -> ObjectFacts | None:
         """None for a folder, and for a file that is deleted at this moment."""

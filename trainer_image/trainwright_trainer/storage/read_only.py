@@ -51,7 +51,7 @@ class ReadOnlyStorage(Storage):
             raise Mistakes.one("dataset", line) from error
 
     def list(self, prefix: str = "") -> list[str]:
-        names = (name.removeprefix(prefix) for name in self.list_tree() if name.startswith(prefix))
+        names = (name.removeprefix(prefix) for name in self.list_tree(prefix))
         below = {name.partition("/")[0] + ("/" if "/" in name else "") for name in names}
         return sorted(name for name in below if not name.startswith("."))
 

@@ -45,7 +45,7 @@ class WebStorage(ReadOnlyStorage):
     def stream(self, name: str) -> IO[bytes]:
         return self._copy(name).open("rb")
 
-    def list_facts(self) -> Sequence[ObjectFacts]:
+    def list_facts(self, prefix: str = "") -> Sequence[ObjectFacts]:  # noqa: ARG002 (a server lists nothing)
         return []
 
     def exists(self, name: str) -> bool:
