@@ -88,10 +88,12 @@ def test_resume_on_other_data(trained):
 def test_a_model_that_is_none(workplace, command):
     job = workplace.job()
     (workplace.folder / "empty").mkdir()
-    for place in ("gone", "empty", "data.csv"):
+    for place in ("gone", "empty"):
         assert workplace.refused(command, job, "--model", place) == (
             f"job.yaml: model: there is no model folder {place}. A model is what a run leaves in <output>/model."
         )
+    line = "job.yaml: model: data.csv is a file. A model is what a run leaves in <output>/model."
+    assert workplace.refused(command, job, "--model", "data.csv") == line
     assert workplace.refused(command, job, "--model", ".").startswith("job.yaml: model: . is no model: it holds no ")
     assert "out/job/model" in workplace.refused(command, job)
 

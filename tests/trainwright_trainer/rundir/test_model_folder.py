@@ -97,10 +97,19 @@ def test_a_model_of_another_format_is_refused(storage: FolderStorage) -> None:
 def test_what_is_no_model_is_distinguished(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
     with pytest.raises(Mistakes, match=r"^model: there is no model folder .*nowhere\. A model is what a run leaves"):
         model_folder.load(str(tmp_path / "nowhere"))
+    near = f"Nearest: {tmp_path}/runs. A model is what a run leaves"
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(Mistakes, match=near):
+        model_folder.load(str(tmp_path / "runz"))
     begin(storage, {"spec": {}}, ExistingRun.NEW, name="flights")
     write(storage, snapshot(5))
     with pytest.raises(Mistakes, match=r"is a run without a model yet \(flights, 1 checkpoint, ended: no"):
         model_folder.load(str(storage.root))
     (tmp_path / "data.csv").write_bytes(b"a,b")
-    with pytest.raises(Mistakes, match="is no model"):
+    with pytest.raises(Mistakes, match="is no model: it holds no"):
         model_folder.load(str(tmp_path))
+    with pytest.raises(Mistakes, match=r"data\.csv is a file\. A model is what a run leaves"):
+        model_folder.load(str(tmp_path / "data.csv"))
+    save(FolderStorage(tmp_path / "runs/flights"))
+    with pytest.raises(Mistakes, match=r"is no model, but a folder of runs: name one of them, as in .*runs/flights"):
+        model_folder.load(str(tmp_path / "runs"))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from trainwright_api.problems import Mistakes
+from trainwright_api.problems import Mistakes, nearest
 from trainwright_trainer.rundir import hashing, json_text, layout, shards
 from trainwright_trainer.rundir.blocks import whole
 from trainwright_trainer.rundir.hashing import Counted
@@ -20,6 +22,7 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
+_WHAT_A_MODEL_IS = "A model is what a run leaves in <output>/model."
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ def load(location: str, access: S3Credentials | None = None, path: str = "model"
         files.about["versions"],
         files.about["extra"],
     )
+
+
+def check(location: str) -> None:
+    """Raise `Mistakes` if there is no model. Only `load` detects damage of its files."""
+    _opened(location, None, "model")
 
 
 def load_facts(location: str, access: S3Credentials | None, path: str) -> ModelFacts:
@@ -143,6 +151,22 @@ def _why_none(storage: Storage) -> str:
     run = read_run(storage)
     if run is not None:
         return f"{storage.location} is a run without a model yet ({run}). Go on with it by --resume."
-    if not storage.list():
-        return f"there is no model folder {storage.location}. A model is what a run leaves in <output>/model."
-    return f"{storage.location} is no model: it holds no {ABOUT}. A model is what a run leaves in <output>/model."
+    folder = storage.root
+    if isinstance(folder, Path) and folder.is_file():
+        return f"{folder} is a file. {_WHAT_A_MODEL_IS}"
+    entries = storage.list()
+    if not entries:
+        near = _nearest(folder) if isinstance(folder, Path) else None
+        return f"there is no model folder {folder}.{f' Nearest: {near}.' if near else ''} {_WHAT_A_MODEL_IS}"
+    runs = (entry for entry in entries if entry.endswith("/") and storage.exists(f"{entry}{layout.MODEL}{ABOUT}"))
+    if run_name := next(runs, ""):
+        return f"{folder} is no model, but a folder of runs: name one of them, as in {folder / run_name.rstrip('/')}."
+    return f"{folder} is no model: it holds no {ABOUT}. {_WHAT_A_MODEL_IS}"
+
+
+def _nearest(folder: Path) -> Path | None:
+    """The folder beside it whose name is nearest."""
+    with suppress(OSError):
+        near = nearest(folder.name, [path.name for path in folder.parent.iterdir() if path.is_dir() and path != folder])
+        return folder.with_name(near) if near else None
+    return None

@@ -34,6 +34,7 @@ def export(model: str, format_: str, output: str | None = None, *, overwrite: bo
     check_format(format_)
     files.check_library(format_)
     place = place_of(model, "model")
+    model_folder.check(str(place))
     target = storage_of(place_of(output, "--output") if output else _beside(place) / "export" / format_)
     if (found := target.list()) and not overwrite:
         raise Mistakes.one("--output", f"{target.location} has {found[0]!r} in it: name another folder, or --overwrite")
