@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import torch
-
 from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.callbacks.events import Evaluated, Scores
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
@@ -16,6 +14,7 @@ from trainwright_trainer.loop.monitor import MonitoredMetric, score_of
 from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.state import TrainState
 from trainwright_trainer.models.trainable import Trainable
+from trainwright_trainer.models.without_gradients import without_gradients
 
 # Ludwig's names for the splits → ours.
 _SPLITS = {"training": "train", "validation": "validation", "test": "test"}
@@ -120,8 +119,7 @@ def evaluate(
     rows = len(loader) if steps is None else min(steps * eval_batch_size, len(loader))
     batches = math.ceil(rows / eval_batch_size)
     first, last = (batches * rank // ranks.world for rank in (ranks.rank, ranks.rank + 1))
-    # FSDP keeps tensors of a forward pass for the next one, which inference mode does not allow.
-    with torch.inference_mode() if ranks.world == 1 else torch.no_grad():
+    with without_gradients(ranks.world):
         for batch in loader.unordered(eval_batch_size, rows, first, last):
             logits = model(batch)
             metrics.update(logits, model.losses(logits, batch), batch)

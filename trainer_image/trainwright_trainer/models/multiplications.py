@@ -13,15 +13,16 @@ import torch
 from torch import nn
 
 from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.without_gradients import without_gradients
 
 _CONVOLUTIONS = (nn.modules.conv._ConvNd,)
 _TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 
-@torch.inference_mode()
-def multiplications_of_a_row(model: nn.Module, batch: Batch) -> int:
+def multiplications_of_a_row(model: nn.Module, batch: Batch, world: int = 1) -> int:
     """The mean over the rows of `batch`, and at least the number of parameters. Products of two activations, as in
-    attention, do not count. If the parameters are sharded, all ranks must call this."""
+    attention, do not count. `world`: the ranks that share the model. If its parameters are sharded, all must call this.
+    """
     found = 0
 
     def add(module: nn.Module, _: Any, output: Any) -> None:
@@ -30,7 +31,7 @@ def multiplications_of_a_row(model: nn.Module, batch: Batch) -> int:
 
     was_training = model.training
     model.eval()
-    with _after_each_module(model, add):
+    with _after_each_module(model, add), without_gradients(world):
         model(batch)
     model.train(was_training)
     return max(found // len(batch.rows), parameters_of(model))

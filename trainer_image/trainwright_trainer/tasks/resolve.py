@@ -110,7 +110,7 @@ def threads_once(context: TrainContext, found: Resolved, model: nn.Module, train
     if found.threads is not None:
         return found.threads
     batches = found.batching
-    a_row = multiplications_of_a_row(model, next(train.sequential(_SAMPLE_ROWS, 0, _SAMPLE_ROWS)))
+    a_row = multiplications_of_a_row(model, next(train.sequential(_SAMPLE_ROWS, 0, _SAMPLE_ROWS)), ranks.world)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
     threads = ranks.share(context.threads.of(a_row * rows))
     if ranks.rank == 0:

@@ -231,7 +231,7 @@ def entries(folder: Path) -> dict[str, bytes]:
     ("strategy", "precision", "tolerance"),
     [
         ("horovod", "float64", 1e-8),
-        pytest.param("fsdp", "float64", 1e-8, marks=pytest.mark.slow),
+        ("fsdp", "float64", 1e-8),
         pytest.param("ddp", "float64", 1e-8, marks=pytest.mark.slow),  # e2e: DDP on a node
         pytest.param("deepspeed", "float32", 1e-3, marks=pytest.mark.slow),
     ],
