@@ -36,6 +36,27 @@ def test_only_the_first_creates(storage: FolderStorage) -> None:
     assert storage.list() == ["start.json"]
 
 
+def test_a_folder_that_goes_while_it_is_listed_is_left_out(
+    storage: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("checkpoints/1/a", "checkpoints/2/a"):
+        storage.write(name, [b""])
+    scandir = os.scandir
+
+    def scan(folder: os.PathLike[str]) -> object:
+        if str(folder).endswith("1"):
+            raise FileNotFoundError(errno.ENOENT, "it is gone", str(folder))
+        if str(folder).endswith("locked"):
+            raise PermissionError(errno.EACCES, "not for you", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    assert storage.list_tree("checkpoints/") == ["checkpoints/2/a"]
+    storage.write("checkpoints/locked/a", [b""])
+    with pytest.raises(EnvironmentFailure, match="no permission"):
+        storage.list_tree()
+
+
 def test_without_hard_links_only_the_first_creates_too(storage: FolderStorage, monkeypatch: pytest.MonkeyPatch) -> None:
     def link(_source: object, target: object) -> None:
         raise OSError(errno.EPERM, "no links here", str(target))

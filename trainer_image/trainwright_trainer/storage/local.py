@@ -117,7 +117,9 @@ class FolderStorage(Storage):
 
     def list_facts(self, prefix: str = "") -> Sequence[ObjectFacts]:
         with _raising_failure(self.root):
-            return [found for path in self.path(prefix).rglob("*") if (found := self._facts(path)) is not None]
+            folders = os.walk(self.path(prefix), onerror=_raise_unless_gone)
+            paths = (Path(folder, name) for folder, _, names in folders for name in names)
+            return [found for path in paths if (found := self._facts(path)) is not None]
 
     def _facts(self, path: Path) -> ObjectFacts | None:
         """None for a folder, and for a file that is deleted at this moment."""
@@ -240,6 +242,12 @@ def _temporary_name(path: Path) -> Path:
 
 def _failure(path: Path, error: OSError) -> EnvironmentFailure:
     return EnvironmentFailure(f"{path}: {_REASONS.get(error.errno or 0) or error.strerror or error}")
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    """Another process may delete a folder while it is listed."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 @contextlib.contextmanager
