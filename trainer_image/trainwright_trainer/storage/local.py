@@ -245,8 +245,8 @@ def _failure(path: Path, error: OSError) -> EnvironmentFailure:
 
 
 def _raise_unless_gone(error: OSError) -> None:
-    """Another process may delete a folder while it is listed."""
-    if not isinstance(error, FileNotFoundError):
+    """Another process may delete a folder while it is listed. A file holds no names."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error
 
 
