@@ -43,13 +43,13 @@ def batch_of(*shape: int) -> Any:
 def test_a_weight_counts_each_time_it_is_used(modules: list[nn.Module], shape: tuple[int, ...], expected: int) -> None:
     model = Mapped(*modules)
     parameters = sum(one.numel() for one in model.parameters())
-    assert multiplications_of_a_row(model, batch_of(*shape)) == max(expected, parameters)
+    assert multiplications_of_a_row(model, batch_of(*shape), 1) == max(expected, parameters)
 
 
 def test_a_table_of_embeddings_multiplies_nothing() -> None:
     model = Mapped(nn.Embedding(50, 4), nn.Linear(4, 100))
     batch = SimpleNamespace(values=torch.zeros(ROWS, LENGTH, dtype=torch.int64), rows=range(ROWS))
-    assert multiplications_of_a_row(model, batch) == LENGTH * 400
+    assert multiplications_of_a_row(model, batch, 1) == LENGTH * 400
 
 
 def test_biases_are_parameters_too() -> None:
@@ -58,6 +58,6 @@ def test_biases_are_parameters_too() -> None:
 
 def test_the_model_is_as_before() -> None:
     model = Mapped(nn.Linear(7, 1)).train()
-    multiplications_of_a_row(model, batch_of(7))
+    multiplications_of_a_row(model, batch_of(7), 1)
     assert model.training
     assert not any(module._forward_hooks for module in model.modules())

@@ -19,7 +19,7 @@ _CONVOLUTIONS = (nn.modules.conv._ConvNd,)
 _TABLES = (nn.Embedding, nn.EmbeddingBag)
 
 
-def multiplications_of_a_row(model: nn.Module, batch: Batch, world: int = 1) -> int:
+def multiplications_of_a_row(model: nn.Module, batch: Batch, world: int) -> int:
     """The mean over the rows of `batch`, and at least the number of parameters. Products of two activations, as in
     attention, do not count. `world`: the ranks that share the model. If its parameters are sharded, all must call this.
     """

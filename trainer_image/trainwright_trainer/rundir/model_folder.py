@@ -156,17 +156,17 @@ def _why_none(storage: Storage) -> str:
         return f"{folder} is a file. {_WHAT_A_MODEL_IS}"
     entries = storage.list()
     if not entries:
-        near = _nearest(folder) if isinstance(folder, Path) else None
-        return f"there is no model folder {folder}.{f' Nearest: {near}.' if near else ''} {_WHAT_A_MODEL_IS}"
+        hint = _nearest(folder) if isinstance(folder, Path) else ""
+        return f"there is no model folder {folder}.{hint} {_WHAT_A_MODEL_IS}"
     runs = (entry for entry in entries if entry.endswith("/") and storage.exists(f"{entry}{layout.MODEL}{ABOUT}"))
     if run_name := next(runs, ""):
         return f"{folder} is no model, but a folder of runs: name one of them, as in {folder / run_name.rstrip('/')}."
     return f"{folder} is no model: it holds no {ABOUT}. {_WHAT_A_MODEL_IS}"
 
 
-def _nearest(folder: Path) -> Path | None:
-    """The folder beside it whose name is nearest."""
+def _nearest(folder: Path) -> str:
+    """A hint at the folder beside it whose name is nearest; "" without one."""
+    near = None
     with suppress(OSError):
         near = nearest(folder.name, [path.name for path in folder.parent.iterdir() if path.is_dir() and path != folder])
-        return folder.with_name(near) if near else None
-    return None
+    return f" Nearest: {folder.with_name(near)}." if near else ""

@@ -122,7 +122,7 @@ class FolderStorage(Storage):
             return [found for path in paths if (found := self._facts(path)) is not None]
 
     def _facts(self, path: Path) -> ObjectFacts | None:
-        """None for a folder, and for a file that is deleted at this moment."""
+        """None for what is no file, and for a file that is deleted at this moment."""
         try:
             found = path.stat()
         except FileNotFoundError:
