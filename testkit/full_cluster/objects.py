@@ -26,7 +26,7 @@ def several(kubectl: Kubectl, namespace: str, kind: str, labels: str = "") -> Se
 
 
 def condition(seen: Object, kind: str) -> Object:
-    """Return the objects, or an empty list."""
+    """Return the condition of this type, or an empty one."""
     return next((one for one in seen.get("status", {}).get("conditions", ()) if one["type"] == kind), {})
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import complaints
 from testkit.harness import Kind, Lifecycle, LifecycleResult, User, run_lifecycle
+from testkit.harness.lifecycle import SECONDS_TO_END
 from testkit.harness.lifecycles import completes, goes_with_its_children, is_stopped_for_good
+from testkit.harness.operators import FAST
 from testkit.simulators import Fail, RunForever, Script, StopWhenAsked, Succeed
 
+from trainwright_operator.settings import Settings
+
 SECONDS_AWAY = 0.5
+
+# After the outage, a busy machine may take longer than the usual grace until the process learns of its stop and ends.
+PATIENT = replace(FAST, stop_grace=SECONDS_TO_END)
 
 Act = Callable[[User], Awaitable[None]]
 
@@ -67,6 +74,7 @@ class Stage:
     afterwards: Act
     scripts: Sequence[Script]
     spec: Mapping[str, object] = field(default_factory=dict)
+    settings: Settings = FAST
 
 
 STAGES: Mapping[str, Stage] = {
@@ -74,8 +82,8 @@ STAGES: Mapping[str, Stage] = {
     "it runs": Stage(runs, nothing, completes, [Fail(after=2.0), Fail(), Succeed()]),
     "its end comes": Stage(runs, nothing, completes, [Succeed(after=2.0)]),
     "its deadline comes": Stage(runs, nothing, is_stopped_for_good, [RunForever()], {"activeDeadlineSeconds": 3}),
-    "it is to stop": Stage(runs, suspend, stops_and_goes_on, [StopWhenAsked(after=0.5), Succeed()]),
-    "it is to go on": Stage(is_stopped, resume, completes, [StopWhenAsked(), Succeed(after=0.5)]),
+    "it is to stop": Stage(runs, suspend, stops_and_goes_on, [StopWhenAsked(after=0.5), Succeed()], settings=PATIENT),
+    "it is to go on": Stage(is_stopped, resume, completes, [StopWhenAsked(), Succeed(after=0.5)], settings=PATIENT),
     "it is deleted": Stage(runs, delete, goes_with_its_children, [RunForever()]),
     "it is deleted in the foreground": Stage(runs, delete_in_the_foreground, goes_with_its_children, [RunForever()]),
 }
@@ -139,4 +147,4 @@ def _lifecycle(name: str, stage: Stage, outage: Outage | None) -> Lifecycle:
         await (outage.comes(stage.act(user)) if outage is not None else stage.act(user))
         await stage.afterwards(user)
 
-    return Lifecycle(name, stage.scripts, scenario, stage.spec)
+    return Lifecycle(name, stage.scripts, scenario, stage.spec, stage.settings)
