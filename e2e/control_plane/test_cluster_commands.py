@@ -108,7 +108,7 @@ def test_the_log_outlives_the_pods(call: CommandLine) -> None:
     ("job", "code", "line"),
     [
         ("pod/flights", 2, "pod/flights: expected the name of a TrainingJob, as in tj/flights"),
-        ("flights", 2, "flights: expected the name of a TrainingJob, as in tj/flights"),
+        ("flights", 2, "flights: expected tj/flights, the name of a TrainingJob"),
         ("tj/-flights", 2, "tj/-flights: expected the name of a TrainingJob, as in tj/flights"),
         ("tj/gone", 2, 'tj/gone: Error from server (NotFound): trainingjobs.trainwright.dev "gone" not found'),
     ],

@@ -55,6 +55,13 @@ def test_every_name_of_the_resource_is_known(kubectl: Path) -> None:
     assert set(calls(kubectl)) == {"get trainingjobs.trainwright.dev flights --output=json"}
 
 
+def test_a_run_of_this_machine_is_told_from_a_job(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.touch()
+    with pytest.raises(Mistakes, match=f"this is a run of this machine, and its report is {page}"):
+        cluster_job.find(str(tmp_path), None)
+
+
 @pytest.mark.parametrize(("phase", "words"), [("Running", "writes a checkpoint and stops"), ("Queued", "is suspended")])
 def test_only_a_job_that_runs_is_said_to_write_a_checkpoint(kubectl: Path, phase: str, words: str) -> None:
     (kubectl / "job.json").write_text(json.dumps({**JOB, "status": {"phase": phase}}))

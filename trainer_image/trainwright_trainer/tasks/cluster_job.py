@@ -20,11 +20,10 @@ from trainwright_api.resource.environment import ATTEMPT_LABEL, UID_LABEL
 from trainwright_api.resource.kubernetes import DNS_LABEL, DNS_SUBDOMAIN
 from trainwright_api.resource.status import ENDS
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir.layout import attempt_logs
+from trainwright_trainer.rundir.layout import REPORT, attempt_logs
 from trainwright_trainer.storage.registry import storage_at
 
 RESOURCE = "trainingjobs.trainwright.dev"
-REPORT = "report.html"
 _KINDS = ("tj", "trainingjob", "trainingjobs", RESOURCE)
 
 
@@ -60,11 +59,21 @@ def find(job: str, namespace: str | None) -> ClusterJob:
     """Read the job. Raises Mistakes if there is none, EnvironmentFailure if kubectl cannot read it."""
     kind, slash, name = job.partition("/")
     if not slash or kind.lower() not in _KINDS or not re.fullmatch(DNS_SUBDOMAIN, name):
-        raise Mistakes.one(job, "expected the name of a TrainingJob, as in tj/flights")
+        raise Mistakes.one(job, _no_name(job))
     if namespace is not None and not re.fullmatch(DNS_LABEL, namespace):
         raise Mistakes.one("--namespace", f"expected the name of a namespace, found {namespace!r}")
     where = (f"--namespace={namespace}",) if namespace else ()
     return ClusterJob(name, where, json.loads(_kubectl("get", RESOURCE, name, *where, "--output=json")))
+
+
+def _no_name(given: str) -> str:
+    """The message for what is not tj/NAME: a run of this machine, a name alone, or anything else."""
+    page = Path(given, REPORT)
+    if page.is_file():
+        return f"expected the name of a TrainingJob; this is a run of this machine, and its report is {page}"
+    if re.fullmatch(DNS_SUBDOMAIN, given):
+        return f"expected tj/{given}, the name of a TrainingJob"
+    return "expected the name of a TrainingJob, as in tj/flights"
 
 
 def suspend(job: ClusterJob, *, wanted: bool) -> str:

@@ -24,7 +24,7 @@ from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
-from trainwright_trainer.tasks.preprocess_on_ray import fill_before_workers
+from trainwright_trainer.tasks.preprocess_on_ray import check_data_here, fill_before_workers
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.worker import WorkerSpec, work
 
@@ -34,12 +34,14 @@ _EARLY = "before training began: nothing was written but the cache. Start it aga
 def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     """Run one attempt on workers. Writes the outcome, then raises the exceptions that `errors.py` lists.
 
-    Raises `Mistakes` before anything starts, if the library of the strategy or of the processor is not installed.
+    Raises `Mistakes` before anything starts, if the library of the strategy or of the processor is not installed, and
+    on this machine also those of the data set.
     """
     check_installed(job.spec.backend.strategy)
     check_processor(job.spec.backend.processor)
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
+        check_data_here(job)
         alone = job.attempt is not None
         with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, log=console.log) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)

@@ -43,11 +43,13 @@ def search(job: Job, console: Console, stop: StopRequest, train: Train) -> TaskS
         raise AlreadyDone(f"{storage.location}: the search is done. {more}")
     settle(os.environ)
     from trainwright_trainer.search.ray_tune import room
-    from trainwright_trainer.tasks.preprocess_on_ray import fill_on_ray
+    from trainwright_trainer.tasks.preprocess_on_ray import check_data_here, fill_on_ray
 
     room.check_this_machine(job)
     on_ray = job.spec.backend.type == "ray"
-    if not on_ray:
+    if on_ray:
+        check_data_here(job)
+    else:
         _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
     with room.connected(job, console.log):
         if on_ray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trainwright_trainer.callbacks.formats import counted
+from trainwright_trainer.data import source
 from trainwright_trainer.data.cache_lookup import own
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import Prepared
@@ -31,6 +32,17 @@ class FilledCache:
             raise EnvironmentFailure(f"the cache could not be written ({failure})")
         state = "was there" if data.cache_hit else "written"
         return cls(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}", notices)
+
+
+def check_data(job: Job) -> None:
+    """Look at the head of the data set of a config, before workers start.
+
+    Raises `Mistakes` if the data set is not there or lacks a column, and `EnvironmentFailure`.
+    """
+    config = job.config
+    assert config is not None
+    files = find(job.dataset, job.keys.datasets, job.spec.dataset_options)
+    source.check(files, wanted_columns(features_of(config), config.preprocessing))
 
 
 def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:

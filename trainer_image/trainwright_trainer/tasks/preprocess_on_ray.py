@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_api.resource.backend import Processor as ProcessorSection
-from trainwright_trainer.backends.ray.cluster import cluster
+from trainwright_trainer.backends.ray.cluster import cluster, resources_here
 from trainwright_trainer.backends.ray.one_node import on_one_node
 from trainwright_trainer.backends.ray.processors import check_processor, processor_of
 from trainwright_trainer.callbacks.console import Console, notice_lines
@@ -16,19 +16,27 @@ from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
-from trainwright_trainer.tasks.job_data import FilledCache, prepare_data
+from trainwright_trainer.tasks.job_data import FilledCache, check_data, prepare_data
 
 
 def fill_on_ray(job: Job, console: Console) -> FilledCache:
     """Fill the cache. The work is done on a node with CPUs, because the head of a cluster has little memory.
 
-    Raises `Mistakes` before anything starts, if the library of the processor is not installed.
+    Raises `Mistakes` before anything starts, if the library of the processor is not installed, and on this machine also
+    those of the data set.
     """
     check_processor(job.spec.backend.processor)
+    check_data_here(job)
     section = job.spec.backend.trainer
     without_gpus = BackendTrainer(use_gpu=False, max_retries=section.max_retries)
     with cluster(without_gpus, 1, alone=job.attempt is not None, log=console.log):
         return _filled_on_one_node(job)
+
+
+def check_data_here(job: Job) -> None:
+    """`check_data`, if Ray will start on this machine: its workers see the same files. Another Ray may have others."""
+    if resources_here() is not None:
+        check_data(job)
 
 
 def fill_before_workers(job: Job, console: Console) -> list[str]:

@@ -75,6 +75,8 @@ def cluster(
 
 def resources_here() -> Mapping[str, float] | None:
     """The CPUs and GPUs of the Ray that `cluster` starts on this machine; None if it joins another one."""
+    if ray.is_initialized():
+        return None
     found = os.environ.get(ADDRESS) or _recorded(lambda _: None)
     return {"CPU": os.cpu_count() or 1, "GPU": gpus_of_this_machine()} if found in (None, NEW) else None
 

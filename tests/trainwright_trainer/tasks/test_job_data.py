@@ -1,0 +1,61 @@
+"""A mistake in the data is found before Ray, or the workers of a run, are started on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainwright_trainer.backends.ray import cluster
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.tasks import run
+
+LINE = "job.yaml: config.output_features[0].column: 'latte' is not in data.csv. Nearest: 'late'."
+HYPEROPT = {
+    "goal": "minimize",
+    "metric": "loss",
+    "parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0.001, "upper": 0.1}},
+    "executor": {"num_samples": 1},
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: object, **__: object) -> None:
+        raise AssertionError("it has started")
+
+    monkeypatch.delenv(cluster.ADDRESS, raising=False)
+    monkeypatch.setattr(cluster, "_init_with_retries", start)
+    monkeypatch.setattr(run, "on_workers", start)
+
+
+def with_a_wrong_column(spec: dict[str, Any], backend: str) -> None:
+    spec["config"]["output_features"][0]["column"] = "latte"
+    spec["config"]["hyperopt"] = HYPEROPT
+    spec["backend"] = {"type": backend, "trainer": {"num_workers": 2}}
+
+
+@pytest.mark.parametrize(
+    ("command", "backend"),
+    [("train", "ray"), ("experiment", "ray"), ("preprocess", "ray"), ("hyperopt", "ray"), ("train", "horovod")],
+)
+def test_a_missing_column(workplace, command: str, backend: str) -> None:
+    job = workplace.job(lambda spec: with_a_wrong_column(spec, backend))
+    assert workplace.refused(command, job) == LINE
+
+
+def test_missing_data(workplace) -> None:
+    job = workplace.job(lambda spec: spec.update(backend={"type": "ray"}, dataset="dat.csv"))
+    assert workplace.refused("train", job) == "job.yaml: dataset: 'dat.csv' does not exist. Nearest: 'data.csv'."
+
+
+def test_another_ray_may_have_files_that_this_machine_lacks(workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cluster.ADDRESS, "10.0.0.1:6379")
+    job = workplace.job(lambda spec: spec.update(backend={"type": "ray"}, dataset="/on/the/cluster.csv"))
+    monkeypatch.setattr(cluster, "_join", _refuse)
+    ended = workplace.run("train", job)
+    assert (ended.code, "cannot be reached" in ended.err) == (3, True), ended
+
+
+def _refuse(*_: object) -> None:
+    raise EnvironmentFailure("Ray at 10.0.0.1:6379 cannot be reached")
