@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
@@ -54,7 +54,5 @@ def ray_head(port: int, *options: str, **variables: str) -> Iterator[dict[str, s
                 lines.append(line)
             timeout.cancel()
             yield environment
-            os.killpg(process.pid, signal.SIGTERM)
+            os.killpg(process.pid, signal.SIGKILL)  # on SIGTERM, Ray waits for half a minute
             process.wait(SECONDS)
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)

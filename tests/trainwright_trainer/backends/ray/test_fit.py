@@ -25,8 +25,9 @@ from trainwright_trainer.backends.ray.fit import lost_workers
 
 PROGRAM = [sys.executable, "-m", "trainwright_trainer"]
 SECONDS = 240
-EPOCHS = 25
 """The timeout of a test. It is long because a shared machine may be slow."""
+EPOCHS = 25
+FEW_EPOCHS = 12
 
 # A driver in another process needs the token of the cluster.
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
@@ -237,11 +238,11 @@ def entries(folder: Path) -> dict[str, bytes]:
     ],
 )
 def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address, strategy, precision, tolerance):
-    run, job = Run(workplace, address), long_job(workplace, strategy, precision=precision)
+    run, job = Run(workplace, address), long_job(workplace, strategy, precision=precision, epochs=FEW_EPOCHS)
     process = run.start("train", job, "--output", "ray")
-    until(lambda: len(run.updates()[1]) > 60, process)
+    until(lambda: len(run.updates()[1]) > 40, process)
     os.kill(workers(address)[-1], signal.SIGKILL)
-    ends_like_one_process(workplace, run, process, job, tolerance)
+    ends_like_one_process(workplace, run, process, job, tolerance, FEW_EPOCHS)
 
 
 @pytest.mark.slow  # a minute and a half each
@@ -262,7 +263,7 @@ def test_ten_workers_killed_at_random_change_nothing(workplace, address, strateg
     ends_like_one_process(workplace, run, process, job, tolerance)
 
 
-def ends_like_one_process(workplace, run, process, job, tolerance):
+def ends_like_one_process(workplace, run, process, job, tolerance, number_of_epochs=EPOCHS):
     """The scores are those of backend local, and each epoch has each row once. One attempt is enough."""
     out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, (out, err)
@@ -273,12 +274,12 @@ def ends_like_one_process(workplace, run, process, job, tolerance):
     assert scores[0] == pytest.approx(scores[1], rel=tolerance, abs=tolerance)
     assert [path.name for path in (run.folder / "ray/attempts").iterdir()] == ["1"]
     one, other = run.updates()
-    per_epoch = len(one) // EPOCHS
+    per_epoch = len(one) // number_of_epochs
     epochs = [
         sorted(row for step in range(first, first + per_epoch) for ranks in (one, other) for row in ranks[step])
-        for first in range(1, EPOCHS * per_epoch, per_epoch)
+        for first in range(1, number_of_epochs * per_epoch, per_epoch)
     ]
-    assert len(epochs) == EPOCHS
+    assert len(epochs) == number_of_epochs
     assert all(epoch == epochs[0] and len(set(epoch)) == len(epoch) for epoch in epochs)
 
 
@@ -345,6 +346,7 @@ def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
     assert asked(address, "print(ray.util.list_named_actors(all_namespaces=True))").strip() == "[]"
 
 
+@pytest.mark.slow  # this is for another Ray; test_job_data.py has the one of this machine
 def test_a_mistake_in_the_data_is_reported_once(workplace, address):
     job = long_job(workplace)
     (workplace.folder / "data.csv").write_text("size,open,kind\n1,yes,a\n")
