@@ -1,0 +1,218 @@
+"""A job before its attempt runs: what is checked first, what it waits for, and what it says meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from trainwright_api.resource.status import Resolved, TrainingJobStatus
+from trainwright_operator.decide.plan import plan
+from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS, SECONDS_BETWEEN_LOOKS
+
+from ..simulation import SETTINGS, SPEC, Cluster
+from .scenario import RAY, pod, running
+
+
+def test_the_name_stands_in_the_status_before_anything_is_created() -> None:
+    cluster = Cluster()
+    cluster.run()
+    assert (cluster.status.attempt, cluster.status.child) == (1, "flights-1c9e2f7a-1-train")
+    assert cluster.status.start_time is not None
+    assert cluster.status.output == "s3://runs/default/flights-1c9e2f7a"
+    assert not cluster.children
+    cluster.run()
+    assert list(cluster.children) == ["flights-1c9e2f7a-1-train"]
+    assert "ConfigMap" in cluster.shared
+
+
+def test_kueue_holds_a_child_in_its_queue() -> None:
+    cluster = Cluster(spec={**SPEC, "queueName": "gpus"})
+    cluster.settle()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.settle()
+    child = cluster.child
+    assert (cluster.status.phase, cluster.status.message) == ("Queued", f"Job {child.name} waits in its queue")
+    cluster.queued[child.uid] = "insufficient quota for cpu"
+    cluster.settle()
+    assert cluster.status.message == f"Job {child.name} waits in its queue: insufficient quota for cpu"
+    cluster.starts()
+    cluster.settle()
+    cluster.children[child.name] = replace(cluster.child, state="suspended")
+    cluster.queued[child.uid] = "Preempted to accommodate another workload"
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.preemptions, cluster.status.retries) == (2, 1, None)
+    ended = (cluster.status.attempts or [])[0]
+    assert ended.message == f"{child.name} was sent back to its queue: Preempted to accommodate another workload"
+
+
+def test_pods_that_a_quota_refuses_are_explained_until_they_exist() -> None:
+    cluster = Cluster(pods_refused="exceeded quota: team")
+    cluster.settle()
+    name = cluster.child.name
+    assert cluster.status.message == f"Job {name} is being started"
+    cluster.wait(FIRST_LOOK_SECONDS)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.message) == (
+        "Starting",
+        f"pods of Job {name} cannot be created: exceeded quota: team",
+    )
+    assert cluster.condition("Running") == ("False", "CannotStart")
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=SECONDS_BETWEEN_LOOKS)
+    cluster.pods = {"one": pod(cluster, phase="Pending")}
+    cluster.settle()
+    assert cluster.status.message == f"Job {name} is being started"
+
+
+def test_a_ray_job_says_itself_that_its_pods_are_refused() -> None:
+    cluster = Cluster(spec=RAY)
+    cluster.settle()
+    name = cluster.child.name
+    cluster.children[name] = replace(cluster.child, pods_refused="exceeded quota: team")
+    cluster.settle()
+    assert cluster.status.message == f"pods of RayJob {name} cannot be created: exceeded quota: team"
+
+
+def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:
+    cluster = Cluster()
+    cluster.settle()
+    cluster.pods = {"one": pod(cluster, phase="Pending", node=None, unschedulable="0/3 nodes are available")}
+    cluster.settle()
+    assert cluster.status.phase == "Queued"
+    assert cluster.status.message == "pods wait for room: 0/3 nodes are available"
+    cluster.wait(100_000)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.retries) == ("Queued", None)
+
+
+def test_what_is_doubtful_of_an_accepted_spec_is_reported_by_its_event() -> None:
+    """If the webhook is off, only this event reports the warning."""
+    cluster = Cluster(warnings=("config.trainer.optimizer: not built yet: lbfgs; image mine:2 must have it",))
+    cluster.settle()
+    (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
+    assert accepted.message.endswith("; config.trainer.optimizer: not built yet: lbfgs; image mine:2 must have it")
+
+
+def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
+    cluster = Cluster(spec={**SPEC, "config": None})
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Accepted")) == ("Invalid", ("False", "Invalid"))
+    assert cluster.condition("Stalled") == ("True", "Invalid")
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("True", "Accepted")
+    assert cluster.children
+
+
+def test_a_change_after_the_start_is_reported_and_changes_nothing() -> None:
+    cluster = running()
+    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("False", "ChangedAfterStart")
+    assert cluster.status.phase == "Running"
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("True", "Accepted")
+
+
+def test_a_changed_job_starts_no_further_attempt() -> None:
+    cluster = running()
+    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.ends(exit_code=1)
+    cluster.wait(1000)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Stalled")) == (1, ("True", "ChangedAfterStart"))
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_a_ray_job_waits_for_kuberay() -> None:
+    cluster = Cluster(spec=RAY, kuberay=False)
+    cluster.settle()
+    assert cluster.condition("Stalled") == ("True", "KubeRayMissing")
+    cluster.kuberay = True
+    cluster.settle()
+    assert cluster.child.kind == "RayJob"
+
+
+@pytest.mark.parametrize(("kuberay", "chosen", "kind"), [(True, "ray", "RayJob"), (False, "local", "Job")])
+def test_a_missing_backend_is_chosen_once_for_all_attempts(kuberay: bool, chosen: str, kind: str) -> None:
+    open_backend = {"trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 3}}}
+    cluster = Cluster(spec={**SPEC, "backend": open_backend}, kuberay=kuberay)
+    cluster.settle()
+    (event,) = (event for event in cluster.events if event.reason == "BackendChosen")
+    assert event.message.startswith(f"backend {chosen}: the file names none")
+    (accepted,) = [one.message for one in cluster.status.conditions or [] if one.type == "Accepted"]
+    says_so = "KubeRay is not installed, so backend.trainer does not act" in accepted
+    assert (event.type, says_so) == (("Normal", False) if kuberay else ("Warning", True))
+    cluster.kuberay = True
+    cluster.status = TrainingJobStatus()
+    cluster.settle()
+    cluster.ends(exit_code=1)
+    for _ in range(2):
+        cluster.settle()
+        cluster.wait(1000)
+    assert cluster.status.resolved is not None
+    assert (cluster.status.resolved.backend, cluster.status.attempt, cluster.child.kind) == (chosen, 2, kind)
+    assert cluster.status.resolved.workers == (2 if kuberay else 1)
+    if not kuberay:
+        (container,) = cluster.manifests[-1]["spec"]["template"]["spec"]["containers"]
+        assert container["resources"]["requests"] == {"cpu": "1"}
+
+
+def test_a_child_that_the_api_server_refuses_is_reported_and_tried_again() -> None:
+    cluster = Cluster()
+    cluster.run()
+    refused = plan(cluster.job(), cluster.snapshot(refused="Job x cannot be created: no"), SETTINGS, cluster.now)
+    assert not refused.create
+    assert refused.status is not None
+    assert refused.status.message == "Job x cannot be created: no"
+    cluster.status = refused.status
+    assert cluster.condition("Stalled") == ("True", "CannotCreate")
+    cluster.settle()
+    assert (cluster.condition("Stalled"), cluster.status.message) == (
+        ("False", "Progressing"),
+        "Job flights-1c9e2f7a-1-train is being started",
+    )
+
+
+def test_a_child_that_a_quota_does_not_admit_waits() -> None:
+    cluster = Cluster()
+    cluster.run()
+    words = 'Job x cannot be created: jobs.batch "x" is forbidden: exceeded quota: team, limited: count/jobs.batch=1'
+    found = plan(cluster.job(), cluster.snapshot(refused=words), SETTINGS, cluster.now).status
+    assert found is not None
+    cluster.status = found
+    assert (found.phase, found.message, cluster.condition("Stalled")) == ("Queued", words, ("False", "Progressing"))
+    assert cluster.condition("Running") == ("False", "QuotaExceeded")
+
+
+def resolved_after(cluster: Cluster, **spec: object) -> Resolved:
+    """Change the spec, and return the resolved values of the next attempt."""
+    cluster.change(**spec)
+    cluster.ends(exit_code=143)
+    cluster.settle()
+    cluster.wait(1000)
+    cluster.settle()
+    assert cluster.status.resolved is not None
+    return cluster.status.resolved
+
+
+def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is_kept() -> None:
+    cluster = running()
+    first = cluster.status.resolved
+    cluster.settings = replace(SETTINGS, image="trainwright:9.9.9")
+    for spec, image in (({}, SETTINGS.image), ({"image": "mine:2"}, "mine:2")):
+        assert resolved_after(cluster, **spec).image == image
+    assert first is not None
+    assert cluster.status.resolved == first.model_copy(update={"image": "mine:2"})
+
+
+def test_pods_without_devices_keep_the_image_that_the_chart_had_until_the_job_names_one() -> None:
+    cluster = Cluster(settings=replace(SETTINGS, cpu_image="trainwright-cpu:0.1.0"))
+    cluster.settle()
+    cluster.settings = replace(SETTINGS, cpu_image="trainwright-cpu:9.9.9")
+    for spec, image in (({}, "trainwright-cpu:0.1.0"), ({"image": "mine:2"}, None)):
+        assert resolved_after(cluster, **spec).cpu_image == image
