@@ -1,4 +1,4 @@
-"""A mistake in the data is found before Ray, or the workers of a run, are started on this machine."""
+"""A mistake in the data or a missing library is found before Ray, or the workers of a run, start on this machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainwright_trainer import strategies
 from trainwright_trainer.backends.ray import cluster
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.tasks import run
@@ -42,6 +43,14 @@ def with_a_wrong_column(spec: dict[str, Any], backend: str) -> None:
 def test_a_missing_column(workplace, command: str, backend: str) -> None:
     job = workplace.job(lambda spec: with_a_wrong_column(spec, backend))
     assert workplace.refused(command, job) == LINE
+
+
+@pytest.mark.parametrize("backend", ["deepspeed", "horovod"])
+def test_a_missing_library(workplace, monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
+    monkeypatch.setattr(strategies, "find_spec", lambda _: None)
+    job = workplace.job(lambda spec: spec.update(backend={"type": backend, "trainer": {"num_workers": 2}}))
+    found = f"job.yaml: backend.trainer.strategy: {backend} is not installed here. Install it with: "
+    assert workplace.refused("train", job).startswith(found)
 
 
 def test_missing_data(workplace) -> None:

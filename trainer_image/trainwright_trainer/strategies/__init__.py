@@ -1,4 +1,4 @@
-"""The strategies: how ranks train one model together, one file each.
+"""The strategies: how ranks train one model together, one file each. Each is imported where it is used, with torch.
 
 A single process always uses `Single`, except with DeepSpeed, whose offload and precision act on one process too.
 """
@@ -8,15 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.strategies.interface import EngineFactory
-from trainwright_trainer.strategies.single import Single
+
+if TYPE_CHECKING:
+    from trainwright_trainer.strategies.interface import EngineFactory
+
+
+def _single(_: Strategy | None = None) -> EngineFactory:
+    from trainwright_trainer.strategies.single import Single
+
+    return Single
 
 
 def _ddp(_: Strategy) -> EngineFactory:
-    from trainwright_trainer.strategies.ddp import Ddp  # a single process does not need the import
+    from trainwright_trainer.strategies.ddp import Ddp
 
     return Ddp
 
@@ -40,7 +48,7 @@ def _horovod(_: Strategy) -> EngineFactory:
 
 
 STRATEGIES: Mapping[str, Callable[[Strategy], EngineFactory]] = {
-    "single": lambda _: Single,
+    "single": _single,
     "ddp": _ddp,
     "fsdp": _fsdp,
     "deepspeed": _deepspeed,
@@ -57,7 +65,7 @@ _LIBRARIES = {
 def engine_for(section: Strategy | None, world: int) -> EngineFactory:
     """The engine of a strategy, for one of `world` processes. None: the backend trains in one process."""
     if section is None or (world == 1 and section.type != "deepspeed"):
-        return Single
+        return _single()
     return STRATEGIES[section.type](section)
 
 

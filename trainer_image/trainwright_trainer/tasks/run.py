@@ -33,6 +33,7 @@ from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.existing_run import existing_run
 from trainwright_trainer.tasks.job_data import FilledCache, check_data, prepare_data
 from trainwright_trainer.tasks.result import Result, TaskSummary
@@ -159,6 +160,7 @@ def _train_on_this_machine(job: Job, storage: Storage, how: ExistingRun, console
         job = replace(job, workers=world)
     if world == 1:
         return _train_here(job, storage, how, console, stop)
+    check_installed(job.spec.backend.strategy)
     check_data(job)
     end: Result | Outcome = on_workers(world, job, stop, quiet=console.is_quiet)
     if isinstance(end, Outcome):
