@@ -1,4 +1,6 @@
-"""Checks that `podTemplate` uses no names and paths of the operator, and that it mounts only its own volumes."""
+"""Checks of `podTemplate`: no names and paths of the operator, mounts of its own volumes only, and tolerations that
+Kubernetes accepts.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,20 @@ from trainwright_api.checks.path_access import lies_under
 from trainwright_api.problems import Problem, nearest
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.kubernetes import EnvironmentVariable, PodTemplate, RoleTemplate, Volume, VolumeMount
+from trainwright_api.resource.kubernetes import (
+    EnvironmentVariable,
+    PodTemplate,
+    RoleTemplate,
+    Toleration,
+    Volume,
+    VolumeMount,
+)
 
 
 def overlay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """Yield a problem for every reserved name and path, and for every mount or claim of what does not exist."""
+    """Yield a problem for every reserved name and path, for every mount or claim of what does not exist, and for every
+    toleration that no pod can have.
+    """
     template = spec.pod_template or PodTemplate()
     for path, part in template.parts():
         yield from _volumes(path, part.volumes or [])
@@ -23,6 +34,7 @@ def overlay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
             known = tuple(part.volumes or ())
         yield from _mounts(path, part.volume_mounts or [], [volume.name for volume in known])
         yield from _claims(path, part, template)
+        yield from _tolerations(path, part.tolerations or [])
 
 
 def _volumes(path: str, volumes: Sequence[Volume]) -> Iterator[Problem]:
@@ -45,6 +57,20 @@ def _claims(path: str, part: RoleTemplate, template: PodTemplate) -> Iterator[Pr
         if claim.name not in known:
             words = f"{claim.name!r} is no claim of {path}.resourceClaims: add it there"
             yield Problem(f"{path}.resources.claims[{position}].name", words)
+
+
+def _tolerations(path: str, tolerations: Sequence[Toleration]) -> Iterator[Problem]:
+    """Yield what the API server would refuse only in a pod, which a controller creates later."""
+    for position, toleration in enumerate(tolerations):
+        where = f"{path}.tolerations[{position}]"
+        if toleration.operator == "Exists" and toleration.value:
+            yield Problem(f"{where}.value", "does not act with operator Exists: remove it, or use operator Equal")
+        if not toleration.key and toleration.operator != "Exists":
+            yield Problem(f"{where}.key", "is missing: without it, the operator has to be Exists, for every taint")
+        if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
+            yield Problem(
+                f"{where}.tolerationSeconds", "acts with effect NoExecute alone: remove it, or set the effect"
+            )
 
 
 def _taken(name: str, prefix: str) -> str:

@@ -217,6 +217,18 @@ def test_keys_in_the_file_work_and_draw_a_warning():
             {"resourceClaims": [{"name": "a"}], "head": {"resources": {"claims": [{"name": "a"}]}}},
             "podTemplate.head.resources.claims[0].name: 'a' is no claim of podTemplate.head.resourceClaims: add",
         ),
+        (
+            {"tolerations": [{"operator": "Exists"}, {"key": "gpu", "operator": "Exists", "value": "yes"}]},
+            "podTemplate.tolerations[1].value: does not act with operator Exists: remove it",
+        ),
+        (
+            {"worker": {"tolerations": [{"value": "yes", "effect": "NoSchedule"}]}},
+            "podTemplate.worker.tolerations[0].key: is missing",
+        ),
+        (
+            {"tolerations": [{"key": "gpu", "tolerationSeconds": 60}]},
+            "podTemplate.tolerations[0].tolerationSeconds: acts with effect NoExecute alone",
+        ),
     ],
 )
 def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_there(template, mistakes_of):
