@@ -61,6 +61,13 @@ def operator(full_cluster: FullCluster) -> FullCluster:
 
 
 @pytest.fixture
+def released(operator: FullCluster) -> Iterator[FullCluster]:
+    """The cluster. A test may change its release, which is restored afterwards."""
+    yield operator
+    release.install(operator, release.KEYS_ALLOWED)
+
+
+@pytest.fixture
 def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
     return Laptop.make(tmp_path, full_cluster.s3)
 

@@ -6,10 +6,11 @@ The image for CPUs is the same one by another name here, so that the test needs 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from testkit.cluster.images.command import run
-from testkit.cluster.images.ours import TRAINER, Ours
+from testkit.cluster.images.ours import TRAINER
 from testkit.cluster.node.cluster_folder import FIRST, ClusterFolder
 from testkit.cluster.node.store import ctr
 from testkit.full_cluster import jobs, objects, release
@@ -18,17 +19,16 @@ from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import several, until
 
 GPU = "nvidia.com/gpu"
-CPU_IMAGE = Ours("trainwright-cpu", TRAINER.dockerfile, TRAINER.stages)
+CPU_IMAGE = replace(TRAINER, repository="trainwright-cpu")
 
 
 @pytest.fixture
-def with_cpu_image(operator: FullCluster, inside: ClusterFolder) -> Iterator[FullCluster]:
-    """The cluster with a release that has an image for CPUs. Afterwards, the release is as it was."""
+def with_cpu_image(released: FullCluster, inside: ClusterFolder) -> Iterator[FullCluster]:
+    """The cluster with a release that has an image for CPUs."""
     containerd = ctr(inside.socket(FIRST))
     run([*containerd, "images", "tag", "--force", TRAINER.name, CPU_IMAGE.name])
-    release.install(operator, release.KEYS_ALLOWED, f"--set=trainer.cpuImage.repository={CPU_IMAGE.repository}")
-    yield operator
-    release.install(operator, release.KEYS_ALLOWED)
+    release.install(released, release.KEYS_ALLOWED, f"--set=trainer.cpuImage.repository={CPU_IMAGE.repository}")
+    yield released
     run([*containerd, "images", "remove", CPU_IMAGE.name])
 
 

@@ -20,13 +20,6 @@ NAME = "lives-on"
 
 
 @pytest.fixture
-def released(operator: FullCluster) -> Iterator[FullCluster]:
-    """The cluster. A test may change its release, which is restored afterwards."""
-    yield operator
-    release.install(operator, release.KEYS_ALLOWED)
-
-
-@pytest.fixture
 def training(released: FullCluster, namespace: str, bucket: Bucket) -> Iterator[str]:
     """The namespace of a job that trains and does not end by itself."""
     jobs.apply(released.kubectl, namespace, jobs.keys(released), jobs.endless(NAME, bucket))

@@ -217,18 +217,6 @@ def test_keys_in_the_file_work_and_draw_a_warning():
             {"resourceClaims": [{"name": "a"}], "head": {"resources": {"claims": [{"name": "a"}]}}},
             "podTemplate.head.resources.claims[0].name: 'a' is no claim of podTemplate.head.resourceClaims: add",
         ),
-        (
-            {"tolerations": [{"operator": "Exists"}, {"key": "gpu", "operator": "Exists", "value": "yes"}]},
-            "podTemplate.tolerations[1].value: does not act with operator Exists: remove it",
-        ),
-        (
-            {"worker": {"tolerations": [{"value": "yes", "effect": "NoSchedule"}]}},
-            "podTemplate.worker.tolerations[0].key: is missing",
-        ),
-        (
-            {"tolerations": [{"key": "gpu", "tolerationSeconds": 60}]},
-            "podTemplate.tolerations[0].tolerationSeconds: acts with effect NoExecute alone",
-        ),
     ],
 )
 def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_there(template, mistakes_of):
@@ -254,9 +242,21 @@ def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_
             {"resources": {"limits": {"memory": "-4Gi"}}},
             "podTemplate.resources.limits.memory: expected a quantity such as 500m, 2 or 16Gi, found the text '-4Gi'",
         ),
+        (
+            {"tolerations": [{"operator": "Exists"}, {"key": "gpu", "operator": "Exists", "value": "yes"}]},
+            "podTemplate.tolerations[1].value: does not act with operator Exists: remove it",
+        ),
+        (
+            {"worker": {"tolerations": [{"value": "yes", "effect": "NoSchedule"}]}},
+            "podTemplate.worker.tolerations[0].key: is missing",
+        ),
+        (
+            {"tolerations": [{"key": "gpu", "tolerationSeconds": 60}]},
+            "podTemplate.tolerations[0].tolerationSeconds: acts with effect NoExecute alone",
+        ),
     ],
 )
-def test_resources_that_no_pod_can_have_are_mistakes(template, mistake):
+def test_what_no_pod_can_have_is_a_mistake(template, mistake):
     assert message(podTemplate=template).startswith(f"late: {mistake}")
 
 

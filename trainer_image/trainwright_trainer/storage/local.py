@@ -246,7 +246,7 @@ def _failure(path: Path, error: OSError) -> EnvironmentFailure:
 
 def _raise_unless_gone(error: OSError) -> None:
     """Another process may delete a folder while it is listed. A file holds no names."""
-    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+    if not isinstance(error, _ABSENT):
         raise error
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trainwright_trainer.strategies.interface import EngineFactory
 
 
-def _single(_: Strategy | None = None) -> EngineFactory:
+def _single(_: Strategy | None) -> EngineFactory:
     from trainwright_trainer.strategies.single import Single
 
     return Single
@@ -65,7 +65,7 @@ _LIBRARIES = {
 def engine_for(section: Strategy | None, world: int) -> EngineFactory:
     """The engine of a strategy, for one of `world` processes. None: the backend trains in one process."""
     if section is None or (world == 1 and section.type != "deepspeed"):
-        return _single()
+        return _single(section)
     return STRATEGIES[section.type](section)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.data import source
 from trainwright_trainer.data.cache_lookup import own
-from trainwright_trainer.data.files import find
+from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.data.selection import features_of, wanted_columns
@@ -34,6 +34,11 @@ class FilledCache:
         return cls(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}", notices)
 
 
+def dataset_files(job: Job) -> Files:
+    """The files of the data set. Raises `Mistakes` if it is not there, and `EnvironmentFailure`."""
+    return find(job.dataset, job.keys.datasets, job.spec.dataset_options)
+
+
 def check_data(job: Job) -> None:
     """Look at the head of the data set of a config, before workers start.
 
@@ -41,8 +46,7 @@ def check_data(job: Job) -> None:
     """
     config = job.config
     assert config is not None
-    files = find(job.dataset, job.keys.datasets, job.spec.dataset_options)
-    source.check(files, wanted_columns(features_of(config), config.preprocessing))
+    source.check(dataset_files(job), wanted_columns(features_of(config), config.preprocessing))
 
 
 def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
@@ -62,5 +66,4 @@ def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
 
 def raw_data(job: Job) -> DataSource:
     """The raw columns of the features of a job. Raises `Mistakes` if the data set is not there."""
-    files = find(job.dataset, job.keys.datasets, job.spec.dataset_options)
-    return DataSource(files, wanted_columns(features_of(job.config), None), ())
+    return DataSource(dataset_files(job), wanted_columns(features_of(job.config), None), ())

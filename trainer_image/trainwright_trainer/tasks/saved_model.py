@@ -15,7 +15,6 @@ from trainwright_api.config.features import OutputFeature
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.datasets import DataFiles, DataTable
-from trainwright_trainer.data.files import find
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
@@ -37,6 +36,7 @@ from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
+from trainwright_trainer.tasks.job_data import dataset_files
 
 _VECTORS_AT_A_TIME = 4_096
 _IMAGE_NUMBERS = 1 << 24
@@ -81,7 +81,7 @@ def model_of(job: Job, device: str) -> SavedModel:
 
 
 def files_of(job: Job) -> DataFiles:
-    return DataFiles(find(job.dataset, job.keys.datasets, job.spec.dataset_options), job.keys.datasets)
+    return DataFiles(dataset_files(job), job.keys.datasets)
 
 
 def evaluation_data(
