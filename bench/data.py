@@ -116,8 +116,8 @@ def loader_results(rows: int) -> dict[str, Result]:
     return found
 
 
-def made(data: Prepared, window_rows: int | None) -> Loader:
-    return loaders(data, LAYOUT, torch.float32, EpochOrder(1, True, window_rows))["train"]
+def made(data: Prepared, window_rows: int | None, device: torch.device | None = None) -> Loader:
+    return loaders(data, LAYOUT, torch.float32, EpochOrder(1, True, window_rows), device)["train"]
 
 
 def epoch(loader: Loader, size: int, number: int = 0) -> Iterator[Batch]:

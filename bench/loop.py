@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -87,7 +88,7 @@ def data(rows: int) -> torch.Tensor:
     return torch.from_numpy(np.hstack([x, y[:, None]])).float()
 
 
-def config(width: int, layers: int, batch: int, steps: int) -> ModelConfig:
+def config(width: int, layers: int, batch: int, steps: int, **settings: Any) -> ModelConfig:
     trainer = {
         "effective_batch_size": batch,
         "gradient_accumulation_steps": 1,
@@ -96,6 +97,7 @@ def config(width: int, layers: int, batch: int, steps: int) -> ModelConfig:
         "learning_rate": RATE,
         "optimizer": {"type": "adam"},
         "gradient_clipping": {"clipglobalnorm": CLIP},
+        **settings,
     }
     return resolve(
         ModelConfig.model_validate(

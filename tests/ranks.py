@@ -20,11 +20,11 @@ from typing import Any
 _PRELOADED = ["torch", "torch.distributed", "trainwright_trainer.tasks.train"]
 
 
-def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+def on_ranks(world: int, work: Callable[..., Any], *arguments: Any, cuda: str = "nccl") -> list[Any]:
     """Return the result of `work(*arguments)` on each rank. The function is at module level, and its result can be
-    pickled.
+    pickled. `cuda`: the library that connects GPUs, if there are any.
     """
-    return _answers(_run(world, work, arguments)[0])
+    return _answers(_run(world, work, arguments, cuda=cuda)[0])
 
 
 def on_launched(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -46,7 +46,7 @@ def on_ranks_until_a_kill(world: int, work: Callable[..., Any], *arguments: Any)
 
 
 def _run(
-    world: int, work: Callable[..., Any], arguments: tuple[Any, ...], port: int | None = None
+    world: int, work: Callable[..., Any], arguments: tuple[Any, ...], port: int | None = None, cuda: str = "nccl"
 ) -> tuple[list[tuple[str | None, Any]], list[int | None]]:
     """The value that each rank sends, its traceback and its result, and the exit codes."""
     context = multiprocessing.get_context("forkserver")
@@ -55,7 +55,7 @@ def _run(
         ends, processes = [], []
         for rank in range(world):
             mine, theirs = context.Pipe(duplex=False)
-            join = partial(_launched, port) if port is not None else partial(_joined, f"file://{folder}/store")
+            join = partial(_launched, port) if port is not None else partial(_joined, f"file://{folder}/store", cuda)
             process = context.Process(target=_rank, args=(rank, world, join, work, arguments, theirs), daemon=True)
             process.start()
             theirs.close()
@@ -75,11 +75,11 @@ def _answer(end: Connection) -> tuple[str | None, Any]:
     return found
 
 
-def _joined(place: str, rank: int, world: int) -> None:
+def _joined(place: str, cuda: str, rank: int, world: int) -> None:
     import torch
     import torch.distributed as dist
 
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    backend = f"cpu:gloo,cuda:{cuda}" if torch.cuda.is_available() else "gloo"
     dist.init_process_group(backend, place, timedelta(seconds=60), world, rank)
 
 

@@ -14,6 +14,9 @@ from tests.ranks import on_ranks
 
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.loop.staging import Staging
+from trainwright_trainer.loop.step_agreement import StepLoss
+from trainwright_trainer.loop.train_step import TrainStep
+from trainwright_trainer.metrics import base
 from trainwright_trainer.rundir.blocks import whole
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -42,6 +45,14 @@ STRATEGIES: dict[str, dict[str, Any]] = {
 FULL, HALF = 1e-4, 3e-2
 
 
+# The ways of the rows to the GPU.
+ROWS: dict[str, dict[str, Any]] = {
+    "rows in memory": {},
+    "windows": {"window_rows": 50},
+    "images": {"picture": {"encoder": {"type": "stacked_cnn"}}},
+}
+
+
 def case(**trainer: Any) -> Case:
     return Case({**STEPS, **trainer}, {"norm": "batch"}, device="cuda:0")
 
@@ -55,8 +66,10 @@ def on_the_cpu(**trainer: Any) -> Seen:
     return trained(replace(case(**trainer), device="cpu"))
 
 
-def test_one_process_has_the_curve_of_the_cpu() -> None:
-    assert_close(trained(case()), on_the_cpu(), FULL)
+@pytest.mark.parametrize("rows", ROWS)
+def test_one_process_has_the_curve_of_the_cpu(rows: str) -> None:
+    given = replace(case(), **ROWS[rows])
+    assert_close(trained(given), trained(replace(given, device="cpu")), FULL)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -71,6 +84,14 @@ def test_every_strategy_has_the_curve_of_the_cpu(strategy: str) -> None:
 def test_two_gpus_have_the_curve_of_the_cpu(strategy: str) -> None:
     section = Strategy.model_validate(STRATEGIES[strategy])
     for seen in on_ranks(2, on_its_gpu, replace(case(), engine=section)):
+        assert_close(seen, on_the_cpu(), FULL)
+
+
+@pytest.mark.parametrize("strategy", ["ddp", "horovod"])
+def test_two_ranks_of_one_gpu_have_the_curve_of_the_cpu(strategy: str) -> None:
+    """NCCL refuses two ranks on one GPU, so gloo sums their gradients."""
+    section = Strategy.model_validate(STRATEGIES[strategy])
+    for seen in on_ranks(2, trained, replace(case(), engine=section), cuda="gloo"):
         assert_close(seen, on_the_cpu(), FULL)
 
 
@@ -103,6 +124,23 @@ def test_a_resumed_run_ends_with_the_same_weights() -> None:
     straight = trained(case())
     resumed = trained(case(), straight.saved[1:2])
     assert resumed.losses == pytest.approx(straight.losses[-len(resumed.losses) :], rel=1e-6)
+
+
+def test_no_step_waits_for_the_gpu(workplace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "FOLDED_TOGETHER", 64)  # the metrics are folded in each step
+    steps, whole = [], TrainStep.__call__
+
+    def watched(*given: Any) -> StepLoss:
+        steps.append(1)
+        torch.cuda.set_sync_debug_mode("error" if len(steps) > 3 else "default")
+        try:
+            return whole(*given)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+    monkeypatch.setattr(TrainStep, "__call__", watched)
+    workplace.done("train", workplace.job(), "--output", "out")
+    assert len(steps) > 20
 
 
 def test_checkpoints_are_copied_to_pinned_memory() -> None:

@@ -187,20 +187,28 @@ class Batch:
         return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged, images)
 
     def on(self, device: torch.device | None) -> Batch:
-        """The batch on `device`. The copy to a GPU runs while the GPU computes."""
+        """The batch on `device`. The CPU does not wait for the copy to a GPU."""
         if device is None or device.type == "cpu":
             return self
         ragged = tuple(
-            Ragged(_copied(column.values, device), _copied(column.offsets, device), column.bounds)
+            Ragged(copied(column.values, device), copied(column.offsets, device), column.bounds)
             for column in self.ragged
         )
-        images = tuple(
-            _copied(column, device) if isinstance(column, torch.Tensor) else column for column in self.images
-        )
-        return Batch(_copied(self.floats, device), _copied(self.ints, device), self.rows, ragged, images)
+        images = tuple(copied(column, device) if isinstance(column, torch.Tensor) else column for column in self.images)
+        return Batch(copied(self.floats, device), copied(self.ints, device), self.rows, ragged, images)
+
+    def used_in(self, stream: torch.cuda.Stream) -> None:
+        """Keep the memory of a batch on a GPU until the work that is queued in `stream` by its end has used it."""
+        ragged = [tensor for column in self.ragged for tensor in (column.values, column.offsets)]
+        images = [column for column in self.images if isinstance(column, torch.Tensor)]
+        for tensor in (self.floats, self.ints, *ragged, *images):
+            tensor.record_stream(stream)
 
 
-def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+def copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The tensor on `device`, by way of pinned memory. A tensor that is there already stays as it is."""
+    if tensor.device.type == device.type:
+        return tensor
     return (tensor if tensor.is_pinned() else tensor.pin_memory()).to(device, non_blocking=True)
 
 

@@ -15,7 +15,7 @@ import torch
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.features.tokens import lengths_of
-from trainwright_trainer.loader.batch import Batch, EncodedImages, Layout, Ragged
+from trainwright_trainer.loader.batch import Batch, EncodedImages, Layout, Ragged, copied
 from trainwright_trainer.loader.epoch_order import inverse
 
 Rows = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ _NONE = {"ragged": pa.array([], pa.large_list(pa.int32())), "images": pa.array([
 
 @dataclass(frozen=True)
 class EncodedRows:
-    """Some rows: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers.
+    """Some rows: `floats` [n, F], `ints` [n, C] int64, both on the CPU or on a GPU, `rows` source row numbers.
 
     `ragged`: for each ragged column, `large_list<int32>` of n rows. `images`: encoded, for each image column.
     """
@@ -61,7 +61,7 @@ class EncodedRows:
 
     def take(self, positions: Rows) -> Batch:
         """A copy of the rows at `positions`, counted from the first one, in that order."""
-        index = torch.from_numpy(positions)
+        index = copied(torch.from_numpy(positions), self.floats.device)
         floats, ints = (tensor.index_select(0, index) for tensor in (self.floats, self.ints))
         ragged = tuple(_ragged(column.take(pa.array(positions))) for column in self.ragged)
         images = tuple(column.take(positions) for column in self.images)

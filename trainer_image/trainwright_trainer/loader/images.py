@@ -19,6 +19,7 @@ import torch
 from trainwright_trainer.loader.augmentation import Augmentation, Draws
 from trainwright_trainer.loader.batch import Batch, EncodedImages, ImageColumn
 from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.device import copied_ahead
 from trainwright_trainer.loader.interface import Loader
 
 Change = Callable[[torch.Tensor, ImageColumn, npt.NDArray[np.int64]], None]
@@ -60,16 +61,20 @@ def decoded_ahead(
 
     Each thread works on one of the next batches. Images that go to a GPU are pinned.
     """
-    decode = partial(_decoded, change=change, pins=device is not None and device.type == "cuda")
+    pins = device is not None and device.type == "cuda"
+    return copied_ahead(_decoded_by_threads(batches, threads, partial(_decoded, change=change, pins=pins)), device)
+
+
+def _decoded_by_threads(batches: Iterator[Batch], threads: int, decode: Callable[[Batch], Batch]) -> Iterator[Batch]:
     with ThreadPoolExecutor(threads, thread_name_prefix="images", initializer=_compute_alone) as pool:
         ahead: deque[Future[Batch]] = deque()
         try:
             for batch in batches:
                 ahead.append(pool.submit(decode, batch))
                 if len(ahead) > threads:
-                    yield ahead.popleft().result().on(device)
+                    yield ahead.popleft().result()
             while ahead:
-                yield ahead.popleft().result().on(device)
+                yield ahead.popleft().result()
         finally:
             for waiting in ahead:
                 waiting.cancel()

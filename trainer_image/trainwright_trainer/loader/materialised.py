@@ -16,6 +16,7 @@ from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.by_length import by_length
 from trainwright_trainer.loader.cut import Bounds, Cut
+from trainwright_trainer.loader.device import copied_ahead
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
@@ -43,15 +44,12 @@ class Materialised:
 
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         end = len(self) if stop is None else min(stop, len(self))
-        for batch in self._sequential(size, start, end):
-            yield batch.on(self.device)
+        return copied_ahead(self._sequential(size, start, end), self.device)
 
     def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
         if self.held.images or not self.held.ragged:
-            yield from self.sequential(size, first * size, min(last * size, rows))
-            return
-        for batch in by_length(self._sequential, size, rows, first, last):
-            yield batch.on(self.device)
+            return self.sequential(size, first * size, min(last * size, rows))
+        return copied_ahead(by_length(self._sequential, size, rows, first, last), self.device)
 
     def _sequential(self, size: int, start: int, stop: int) -> Iterator[Batch]:
         return (self.held.part(first, min(first + size, stop)) for first in range(start, stop, size))
@@ -65,12 +63,13 @@ class Materialised:
         if self.order.bucketing is not None:
             lengths = self.held.lengths(self.order.bucketing)
             positions = bucketed(positions, lengths, cut.global_rows, self.order.seed, epoch)
-        gathered = map(partial(self._gathered, positions), groups)
-        for group, rows in zip(groups, ahead(gathered) if self.ahead else gathered, strict=True):
-            there = rows.on(self.device)
+        gathered: Iterator[Batch] = map(partial(self._gathered, positions), groups)
+        if self.ahead and self.device is None:
+            gathered = ahead(gathered)
+        for group, rows in zip(groups, copied_ahead(gathered, self.device), strict=True):
             done = 0
             for start, stop in group:
-                yield there.part(slice(done, done + stop - start))
+                yield rows.part(slice(done, done + stop - start))
                 done += stop - start
 
     def _positions(self, epoch: int) -> Positions:

@@ -23,6 +23,7 @@ from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, joined
 from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.by_length import by_length
 from trainwright_trainer.loader.cut import Bounds, Cut
+from trainwright_trainer.loader.device import copied_ahead
 from trainwright_trainer.loader.encoded_rows import encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
@@ -50,24 +51,20 @@ class Windowed:
         """A batch is a view of its window, or a copy where it lies in several."""
         windows = self.order.windows(epoch, len(self._sizes))
         bounds = cut.bounds(len(self), from_row)
-        return self._there(self._served(partial(self._arranged, epoch, cut.global_rows), windows, bounds))
+        return copied_ahead(self._served(partial(self._arranged, epoch, cut.global_rows), windows, bounds), self.device)
 
     def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         end = len(self) if stop is None else min(stop, len(self))
-        return self._there(self._sequential(size, start, end))
+        return copied_ahead(self._sequential(size, start, end), self.device)
 
     def unordered(self, size: int, rows: int, first: int, last: int) -> Iterator[Batch]:
         if self.layout.images or all(place.kind != "ragged" for place in self.layout.columns.values()):
             return self.sequential(size, first * size, min(last * size, rows))
-        return self._there(by_length(self._sequential, size, rows, first, last))
+        return copied_ahead(by_length(self._sequential, size, rows, first, last), self.device)
 
     def _sequential(self, size: int, start: int, stop: int) -> Iterator[Batch]:
         bounds = [(first, min(first + size, stop)) for first in range(start, stop, size)]
         return self._served(_ascending, np.arange(len(self._sizes)), bounds)
-
-    def _there(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        for batch in batches:
-            yield batch.on(self.device)
 
     @cached_property
     def _sizes(self) -> Positions:

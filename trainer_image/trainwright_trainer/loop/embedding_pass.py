@@ -17,6 +17,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Ragged
 from trainwright_trainer.loader.by_length import passes
+from trainwright_trainer.loader.device import copied_ahead
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
 from trainwright_trainer.loader.images import decoded_ahead
 from trainwright_trainer.models.frozen import FrozenEncoders
@@ -94,7 +95,7 @@ class EmbeddingPass:
         batches, device = (held.take(each) for each in positions), self.ranks.device
         if held.images:
             return decoded_ahead(batches, held.images[0].column.threads, device)
-        return (batch.on(device) for batch in batches)
+        return copied_ahead(batches, device)
 
 
 def _most_rows(held: EncodedRows) -> int:

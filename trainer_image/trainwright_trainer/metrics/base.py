@@ -1,7 +1,8 @@
 """The metrics of one output as a mergeable state: sums over rows, and the rows themselves where their order matters.
 
 `update` runs at every training step, so it only stores the rows. After `FOLDED_TOGETHER` logits the stored rows are
-folded into the sums, in float64 and all at once. Rows that are not folded yet belong to the state: a run that resumes
+folded into the sums, in float64 and all at once. Those of a GPU are folded by a thread once they have been copied, so
+that neither the GPU nor the next step waits. Rows that are not folded yet belong to the state: a run that resumes
 from a checkpoint folds the same rows together as an uninterrupted run, so the sums are equal bit for bit.
 """
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from trainwright_trainer.metrics.folding import Folding
 from trainwright_trainer.metrics.stored_rows import Rows, StoredRows
 
 Array = npt.NDArray[Any]
@@ -37,9 +39,12 @@ class OutputMetrics(ABC):
 
     def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
         self.feature, self.statistics, self.keeps, self.running = feature, statistics, keeps, running
+        self._folding = Folding()
         self.reset()
 
     def reset(self) -> None:
+        self._folding.finish()
+        self._folding = Folding()  # a copy of this state may have the other one
         self._sums: Sums = {}
         self._kept: Kept = []
         self._waiting = StoredRows()
@@ -48,7 +53,7 @@ class OutputMetrics(ABC):
         """Add the rows of a batch: logits and targets in the shapes that the loss takes, and one loss a row."""
         rows = logits, targets, losses
         if logits.numel() >= FOLDED_TOGETHER and not self._waiting.rows:
-            self._fold_rows(rows)
+            self._start_fold(rows)
         elif len(losses):
             self._waiting.append(rows, FOLDED_TOGETHER)
             if self._waiting.values >= FOLDED_TOGETHER:
@@ -71,6 +76,7 @@ class OutputMetrics(ABC):
     @property
     def rows(self) -> int:
         """The number of folded rows."""
+        self._folding.finish()
         return int(self._sums.get("rows", np.int64(0)))
 
     @abstractmethod
@@ -83,6 +89,7 @@ class OutputMetrics(ABC):
 
     def folded(self) -> Self:
         """A copy of this state with all rows folded."""
+        self._folding.finish()
         state = copy(self)
         state._sums, state._kept, state._waiting = dict(self._sums), list(self._kept), StoredRows()
         if self._waiting.rows:
@@ -92,6 +99,7 @@ class OutputMetrics(ABC):
     def merge(self, other: Self) -> None:
         """Add the rows of another state of the same output."""
         self._fold()
+        self._folding.finish()
         rest = other.folded()
         self._add(rest._sums)
         self._kept += rest._kept
@@ -99,15 +107,16 @@ class OutputMetrics(ABC):
 
     def sums(self) -> Sums:
         """The sums over the folded rows."""
+        self._folding.finish()
         return self._sums
 
     def kept(self) -> tuple[Array, Array]:
         """Logits and targets of the folded rows; only with `keeps`."""
-        logits, targets = (torch.cat([part[i] for part in self._kept]) for i in (0, 1))
-        return logits.numpy(), targets.numpy()
+        return joined(self.parts())
 
     def parts(self) -> Kept:
         """Logits and targets of the folded rows in the parts in which they were added; empty without `keeps`."""
+        self._folding.finish()
         return self._kept
 
     def replace_rows(self, sums: Sums, kept: Kept) -> None:
@@ -117,6 +126,7 @@ class OutputMetrics(ABC):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The state for a checkpoint, as tensors on the CPU that nothing changes later."""
+        self._folding.finish()
         found = {f"sums.{name}": torch.from_numpy(np.array(value)) for name, value in self._sums.items()}
         if self._kept:
             found["kept.logits"], found["kept.targets"] = (
@@ -144,8 +154,14 @@ class OutputMetrics(ABC):
 
     def _fold(self) -> None:
         if self._waiting.rows:
-            self._fold_rows(self._waiting.all())
+            self._start_fold(self._waiting.all())
             self._waiting.clear()
+
+    def _start_fold(self, rows: Rows) -> None:
+        if rows[0].is_cuda:
+            self._folding.start(rows, self._fold_rows)
+        else:
+            self._fold_rows(rows)
 
     def _fold_rows(self, rows: Rows) -> None:
         logits, targets, losses = _on_cpu(rows)
@@ -168,6 +184,12 @@ class OutputMetrics(ABC):
     def _add(self, sums: Sums) -> None:
         """Add sums. A state without rows has none, and changes nothing."""
         self._sums = self._sums | {name: self._sums.get(name, 0) + value for name, value in sums.items()}
+
+
+def joined(kept: Kept) -> tuple[Array, Array]:
+    """Logits and targets of all parts."""
+    logits, targets = (torch.cat([part[i] for part in kept]) for i in (0, 1))
+    return logits.numpy(), targets.numpy()
 
 
 def _on_cpu(rows: Rows) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from trainwright_trainer.features.binary import log_odds
-from trainwright_trainer.metrics.base import Array, Kept, OutputMetrics, Sums
+from trainwright_trainer.metrics.base import Array, Kept, OutputMetrics, Sums, joined
 from trainwright_trainer.metrics.ranking import histogram, roc_auc, roc_auc_of_histogram
 from trainwright_trainer.models.units import probability
 
@@ -53,7 +53,7 @@ class BinaryMetrics(OutputMetrics):
         rows = sum(len(scores) for scores, _ in kept)
         if not self.running or not rows or (rows <= MOST_KEPT and HISTOGRAM not in self._sums):
             return kept
-        scores, targets = self.kept()
+        scores, targets = joined(kept)
         self._add({HISTOGRAM: histogram(scores, targets.astype(bool), self._start())})
         return []
 

@@ -1,0 +1,57 @@
+"""The way to a GPU: whole splits that fit in its memory, and batches, which are copied while it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+
+from trainwright_trainer.loader.ahead import ahead
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.encoded_rows import EncodedRows
+
+SHARE = 0.25
+"""The most of a GPU's free memory that rows take. The model, its optimizer and the activations need the rest."""
+
+
+def held_on(device: torch.device, parts: Sequence[EncodedRows]) -> Sequence[EncodedRows]:
+    """The same rows with their dense columns on `device`, if that is a GPU and all of them fit there."""
+    if device.type != "cuda" or sum(_dense_bytes(rows) for rows in parts) > SHARE * torch.cuda.mem_get_info(device)[0]:
+        return parts
+    there = [replace(rows, floats=rows.floats.to(device), ints=rows.ints.to(device)) for rows in parts]
+    torch.cuda.synchronize(device)  # other streams read them
+    return there
+
+
+def _dense_bytes(rows: EncodedRows) -> int:
+    return rows.floats.nbytes + rows.ints.nbytes
+
+
+def copied_ahead(batches: Iterator[Batch], device: torch.device | None) -> Iterator[Batch]:
+    """The batches on `device`, in their order. On a CPU they stay as they are.
+
+    For another device a thread makes them ahead. For a GPU it copies them in a stream of its own, from pinned memory,
+    so that no copy waits for the steps in the queue. torch uses that memory again when its copy has ended.
+    """
+    if device is None or device.type == "cpu":
+        return batches
+    if device.type != "cuda":
+        return ahead(batch.on(device) for batch in batches)
+    return _copied_in_a_stream(batches, device)
+
+
+def _copied_in_a_stream(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
+    copies: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    steps = torch.cuda.current_stream(device)
+
+    def started() -> tuple[Batch, torch.cuda.Event] | None:
+        """Called in the thread. Rows on the GPU are gathered in the stream of the copies, too."""
+        with torch.cuda.stream(copies):
+            batch = next(batches, None)
+            return None if batch is None else (batch.on(device), copies.record_event())
+
+    for batch, arrived in ahead(iter(started, None)):
+        steps.wait_event(arrived)
+        batch.used_in(steps)
+        yield batch
