@@ -21,7 +21,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu test-modin test-large tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-models bench-loop bench-data bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu test-modin test-large tiny-models lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-models bench-loop bench-data bench-gpu bench-operator bench-full-cluster browser horovod modin operator control-plane kubernetes kueue argocd s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -105,6 +105,9 @@ bench-loop: setup horovod ## time the loop beside a hand-written one, what check
 
 bench-data: setup s3 ## time loaders and preprocessing beside hand-written code, with 10 M rows
 	$(RUN) python -m bench.data
+
+bench-gpu: setup ## time training on this machine's GPU beside hand-written programs, and its waits for data
+	$(RUN) python -m bench.gpu
 
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart, 2,000 pods that post
 	$(RUN) python -m bench.cluster

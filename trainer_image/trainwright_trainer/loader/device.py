@@ -17,15 +17,16 @@ SHARE = 0.25
 
 def held_on(device: torch.device, parts: Sequence[EncodedRows]) -> Sequence[EncodedRows]:
     """The same rows with their dense columns on `device`, if that is a GPU and all of them fit there."""
-    if device.type != "cuda" or sum(_dense_bytes(rows) for rows in parts) > SHARE * torch.cuda.mem_get_info(device)[0]:
+    if device.type != "cuda" or not fit(parts, torch.cuda.mem_get_info(device)[0]):
         return parts
     there = [replace(rows, floats=rows.floats.to(device), ints=rows.ints.to(device)) for rows in parts]
     torch.cuda.synchronize(device)  # other streams read them
     return there
 
 
-def _dense_bytes(rows: EncodedRows) -> int:
-    return rows.floats.nbytes + rows.ints.nbytes
+def fit(parts: Sequence[EncodedRows], free_bytes: int) -> bool:
+    """True if the dense columns of all parts fit in a GPU with so much free memory."""
+    return sum(rows.floats.nbytes + rows.ints.nbytes for rows in parts) <= SHARE * free_bytes
 
 
 def copied_ahead(batches: Iterator[Batch], device: torch.device | None) -> Iterator[Batch]:
