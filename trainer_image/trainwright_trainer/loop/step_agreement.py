@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import torch
@@ -15,6 +16,11 @@ StepLoss = float | torch.Tensor
 """The loss of a step: a number on a CPU. On a GPU a tensor [], because its value would have to be waited for."""
 
 
+LATE_STEPS = 4
+"""On a GPU the votes of a step are read so many steps later: to read them at once, the CPU would wait for other ranks
+while it should queue the next step."""
+
+
 class StepAgreement:
     """Sums the loss of a step over all ranks, beside the backward pass. Other sums and the votes travel with it, so
     none of them costs a wait of its own."""
@@ -25,7 +31,7 @@ class StepAgreement:
         self._agreed: Flags = ()
         self._flags: Flags = ()  # those in the sum of the numbers
         self._sums: Sums | None = None
-        self._votes: Sums | None = None
+        self._votes: deque[Sums] = deque()
 
     def start(self, loss: torch.Tensor, others: Sequence[torch.Tensor] = ()) -> None:
         """Start the sum of this rank's loss, [], and of other numbers, vectors. Called once a step, before the last
@@ -43,7 +49,9 @@ class StepAgreement:
             own = torch.tensor([float(loss), *map(float, self._flags)], dtype=torch.float64)
             self._sums = self._start_sum(_side_by_side(own, others))
         else:
-            self._votes = self._ranks.start_sum(torch.tensor([float(flag) for flag in self._ask()]))
+            flags = self._ask()
+            self._agreed = (False,) * len(flags)  # until there are votes to read
+            self._votes.append(self._ranks.start_sum(torch.tensor([float(flag) for flag in flags])))
             self._sums = self._start_sum(torch.cat([loss.reshape(1), *others]))
 
     def total(self) -> StepLoss:
@@ -61,12 +69,20 @@ class StepAgreement:
         return self._found[1 + len(self._flags) :]
 
     def agreed(self) -> Flags:
-        """The flags after a step, the same on every rank: a flag is True if any rank's flag was True."""
+        """The flags after a step, the same on every rank: a flag is True if any rank's flag was True.
+
+        On a GPU they are the flags of `LATE_STEPS` steps ago.
+        """
         if self._ranks.world == 1:
             return self._ask()
-        if self._votes is not None:
-            self._agreed, self._votes = tuple(flag > 0 for flag in self._votes().tolist()), None
+        if len(self._votes) > LATE_STEPS:
+            return tuple(flag > 0 for flag in self._votes.popleft()().tolist())
         return self._agreed
+
+    def forget_votes(self) -> None:
+        """Drop the votes that are not read yet, on every rank. Called after a save, which they may have asked for."""
+        while self._votes:
+            self._votes.popleft()()
 
 
 def _side_by_side(own: torch.Tensor, others: Sequence[torch.Tensor]) -> torch.Tensor:

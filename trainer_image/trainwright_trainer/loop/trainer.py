@@ -173,6 +173,7 @@ class Trainer:
         if self._hooks.checkpoints is not None:
             self._hooks.checkpoints.save(self._state.capture(self._seconds, score))
         self._saved, self._saved_step, self._saves = self._hooks.clock(), self._state.progress.step, saves
+        self._agreement.forget_votes()
         # The time of the copy does not count as time of the steps.
         self._round_began += self._saved - before
 
@@ -205,6 +206,7 @@ class Trainer:
 
     def _result(self) -> TrainingResult:
         """Give the model the weights of its best round, unless training was stopped."""
+        self._agreement.forget_votes()
         best, progress = self._state.best, self._state.progress
         seconds = self._seconds
         if self._stopped:
