@@ -18,6 +18,7 @@ from trainwright_trainer.loop.step_agreement import StepLoss
 from trainwright_trainer.loop.train_step import TrainStep
 from trainwright_trainer.metrics import base
 from trainwright_trainer.rundir.blocks import whole
+from trainwright_trainer.runtime.products import compute_products_in
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -116,8 +117,23 @@ def test_float16_with_scaled_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_close(seen, on_the_cpu(), HALF)
 
 
-def test_float32_is_not_tf32() -> None:
-    assert not torch.backends.cuda.matmul.allow_tf32
+@pytest.mark.parametrize(("precision", "smallest", "largest"), [("float32", 0, 1e-6), ("tf32", 1e-5, 3e-3)])
+@pytest.mark.parametrize("product", ["matrices", "convolution"])
+def test_products_have_the_precision_of_the_file(product: str, precision: str, smallest: float, largest: float) -> None:
+    compute_products_in(precision)
+    draws = torch.Generator().manual_seed(0)
+    one, other = (torch.randn(64, 64, 16, 16, generator=draws, dtype=torch.float64) for _ in range(2))
+    compute = torch.matmul if product == "matrices" else torch.nn.functional.conv2d
+    exact, found = compute(one, other), compute(one.float().cuda(), other.float().cuda()).cpu().double()
+    compute_products_in("float32")
+    assert smallest <= (found - exact).norm() / exact.norm() <= largest
+
+
+def test_tf32_has_the_curve_of_the_cpu_within_its_tolerance() -> None:
+    compute_products_in("tf32")
+    seen = trained(case(precision="tf32"))
+    compute_products_in("float32")
+    assert_close(seen, on_the_cpu(), HALF)
 
 
 def test_a_resumed_run_ends_with_the_same_weights() -> None:

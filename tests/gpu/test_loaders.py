@@ -60,7 +60,7 @@ def test_a_batch_stays_while_later_ones_are_copied() -> None:
     expected = [batch.floats.sum(dtype=torch.float64).item() for batch in rows]
     found = []
     for batch in copied_ahead(iter(rows), GPU):
-        torch.cuda._sleep(1_000_000)
+        torch.cuda._sleep(1_000_000)  # type: ignore[no-untyped-call]
         found.append(batch.floats.sum(dtype=torch.float64))
         del batch
     assert [one.item() for one in found] == pytest.approx(expected)

@@ -152,8 +152,10 @@ class TrainerConfig(Section):
         description="Name of the text or sequence by whose length rows are grouped into batches. null: random batches.",
     )
     use_mixed_precision: bool = Field(False, description="Use automatic mixed precision.")
-    precision: Literal["float32", "float64"] = Field(
-        "float32", description="Data type of the weights and the computation."
+    precision: Literal["float32", "tf32", "float64"] = Field(
+        "float32",
+        description="Data type of the weights and the computation; tf32 is float32 with fast products of 10 bits "
+        "(TF32) on an NVIDIA GPU.",
     )
     compile: bool = Field(False, description="Compile the model with torch.compile.")
     enable_gradient_checkpointing: bool = Field(

@@ -119,7 +119,7 @@ def test_explain_shows_the_type_and_the_default_where_the_schema_does_not() -> N
     assert descriptions["spec.podTemplate.resources.limits"].endswith(" [each a quantity such as 500m, 2 or 16Gi]")
     assert descriptions["spec.backend.type"].endswith(" [default: local]")
     assert descriptions[f"{trainer}.epochs"].endswith(" [whole number ≥ 1; default: 100]")
-    assert descriptions[f"{trainer}.precision"].endswith(" [one of float32, float64; default: float32]")
+    assert descriptions[f"{trainer}.precision"].endswith(" [one of float32, tf32, float64; default: float32]")
     assert descriptions[f"{trainer}.validation_field"].endswith(" [text]")
     assert "[" not in descriptions[trainer] + descriptions["spec.dataset"] + descriptions["spec.config.prompt"]
     assert descriptions[f"{features}.type"].startswith("One of category, binary, ")

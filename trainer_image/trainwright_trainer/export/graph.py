@@ -17,7 +17,7 @@ from trainwright_trainer.export.transform import LENGTHS, ROWS, GraphInput, Grap
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, Layout, Padded
 from trainwright_trainer.loader.layout import image_size
-from trainwright_trainer.models.model import Model
+from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.models.targets import SEQUENCES
 
 _ANY_LENGTH = ("set", "bag")
@@ -70,7 +70,7 @@ def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]
             found.append(GraphInput(name, name, "values", "uint8", (ROWS, *image_size(statistics[name]))))
             continue
         if columns.kind != "ragged":
-            dtype = config.trainer.precision if columns.kind == "floats" else "int64"
+            dtype = _dtype(config) if columns.kind == "floats" else "int64"
             found.append(GraphInput(name, name, "values", dtype, (ROWS, columns.stop - columns.start)))
             continue
         length = f"length of {name}" if feature.type in _ANY_LENGTH else statistics[name]["length"]
@@ -94,7 +94,7 @@ def graph_outputs(
     """
     found = []
     for feature in config.output_features:
-        known, dtype = statistics[feature.name], config.trainer.precision
+        known, dtype = statistics[feature.name], _dtype(config)
         width = width_of(feature, known)
         shape: tuple[int | str, ...] = (ROWS,) if feature.type in ("number", "binary") else (ROWS, width)
         if feature.type in SEQUENCES:
@@ -123,3 +123,7 @@ def traced(
     graph = Graph(model, layout, inputs, outputs).eval().requires_grad_(False)
     with torch.no_grad():
         return torch.export.export(graph, tuple(examples), dynamic_shapes=(tuple(shapes),))
+
+
+def _dtype(config: ModelConfig) -> str:
+    return str(DTYPES[config.trainer.precision]).removeprefix("torch.")

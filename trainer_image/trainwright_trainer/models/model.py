@@ -37,7 +37,8 @@ from trainwright_trainer.models.targets import SEQUENCES, Targets, targets_of, t
 PENALTY = ""
 """The name of the combiner's penalty beside the outputs in a forward pass. No output has an empty name."""
 
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
+DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float64": torch.float64}
+"""`trainer.precision` → the dtype of the weights and of floats in batches."""
 
 
 class Model(nn.Module):

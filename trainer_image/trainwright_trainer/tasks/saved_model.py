@@ -33,6 +33,7 @@ from trainwright_trainer.models.targets import SEQUENCES
 from trainwright_trainer.models.trainable import assign
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
+from trainwright_trainer.runtime.products import compute_products_in
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
@@ -77,7 +78,9 @@ def load_model(location: Place, access: S3Credentials | None = None, device: str
 
 def model_of(job: Job, device: str) -> SavedModel:
     assert job.model is not None, "a task of a model names one"
-    return load_model(job.model, job.keys.artifacts, device)
+    saved = load_model(job.model, job.keys.artifacts, device)
+    compute_products_in(saved.config.trainer.precision)
+    return saved
 
 
 def files_of(job: Job) -> DataFiles:

@@ -48,6 +48,7 @@ from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.runtime.oom import reporting_oom
+from trainwright_trainer.runtime.products import compute_products_in
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.runtime.threads import Threads, keeping_threads
 from trainwright_trainer.storage.base import Storage
@@ -105,6 +106,7 @@ def prepare_training(
     check_tracking(job)
     assert given is not None
     assert config is not None
+    compute_products_in(config.trainer.precision)
     source = weights_of_source(job, data)
     data, frozen = with_embeddings(data, config, job.spec.seed, ranks, log, source)
     layout = layout_of(config, data.statistics)
