@@ -68,3 +68,18 @@ def test_another_ray_may_have_files_that_this_machine_lacks(workplace, monkeypat
 
 def _refuse(*_: object) -> None:
     raise EnvironmentFailure("Ray at 10.0.0.1:6379 cannot be reached")
+
+
+@pytest.mark.parametrize("task", ["predict", "evaluate"])
+def test_a_missing_model(workplace, task: str) -> None:
+    job = workplace.job(lambda spec: spec.update(backend={"type": "ray"}))
+    found = workplace.refused(task, job, "--model", "nowhere")
+    assert found.startswith("job.yaml: model: there is no model folder nowhere. ")
+
+
+@pytest.mark.parametrize(("task", "column"), [("predict", "size"), ("evaluate", "late")])
+def test_a_column_that_the_model_needs(workplace, task: str, column: str) -> None:
+    workplace.done("train", workplace.job(), "--output", "out")
+    lines = (workplace.folder / "data.csv").read_text().replace(column, "other").splitlines()
+    job = workplace.job(lambda spec: spec.update(backend={"type": "ray"}, dataset=workplace.data(*lines, name="b.csv")))
+    assert f"{column!r} is not in b.csv" in workplace.refused(task, job, "--model", "out")

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from trainwright_api.problems import Mistakes, nearest
-from trainwright_trainer.rundir import hashing, json_text, layout, shards
-from trainwright_trainer.rundir.blocks import whole
+from trainwright_trainer.rundir import hashing, json_text, layout
 from trainwright_trainer.rundir.hashing import Counted
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.storage.base import Chunk, Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
+
+if TYPE_CHECKING:
+    import torch
 
 WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
 _WHAT_A_MODEL_IS = "A model is what a run leaves in <output>/model."
@@ -58,6 +58,9 @@ def save(
     extra: Mapping[str, Any] | None = None,
 ) -> None:
     """Write `model/` of a run. The model exists only when model.json is written. Raises EnvironmentFailure."""
+    from trainwright_trainer.rundir import shards  # it needs torch, and the facts of a model do not
+    from trainwright_trainer.rundir.blocks import whole
+
     storage.delete(layout.MODEL + ABOUT)
     storage.delete_tree(layout.MODEL)
     parts = [part for shard in shards.pack(whole(weights), sys.maxsize) for part in shard]
@@ -74,6 +77,8 @@ def load(location: str, access: S3Credentials | None = None, path: str = "model"
     """Load the model from a model folder or from a run's folder. Raises Mistakes at `path` if there is none or it is
     damaged.
     """
+    from trainwright_trainer.rundir import shards
+
     files = _opened(location, access, path)
     return ModelFolder(
         files.place,
