@@ -22,7 +22,7 @@ def trained(workplace):
 
 
 def test_a_model_and_its_batches_are_on_one_device(trained, monkeypatch):
-    monkeypatch.setattr("trainwright_trainer.loader.batch._copied", torch.Tensor.to)
+    monkeypatch.setattr("trainwright_trainer.loader.batch.copied", torch.Tensor.to)
     saved = load_model(trained.folder / "out", device="meta")
     (block,) = saved.rows_of(DataFiles(find("data.csv")), targets=True).blocks()
     (batch,) = valid_rows(saved, block.data).sequential(1000)
