@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from trainwright_api.checks.kuberay import is_closed_by_token
-from trainwright_api.resource.kubernetes import VERSION
+from trainwright_api.resource.kubernetes import DNS_LABEL, VERSION
 from trainwright_operator.environment import read
 from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.policy import Policy
@@ -147,6 +147,9 @@ class Settings:
                 f"lease_renew is {self.lease_renew:g} s: it has to be more than 0 and less than "
                 f"two thirds of lease_duration ({self.lease_duration:g} s)"
             )
+        for name in self.namespaces:
+            if not re.fullmatch(DNS_LABEL, name) or len(name) > 63:
+                yield f"namespaces has {name!r}: a namespace has lowercase letters, digits and -, 63 at most"
         yield from self.policy.mistakes()
         yield from self.jobs.mistakes()
         yield from self.resize.mistakes()

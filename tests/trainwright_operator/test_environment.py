@@ -74,6 +74,7 @@ def test_every_field_has_a_name() -> None:
         ("TRAINWRIGHT_POLICY_HOST_SETTINGS", "hostPID", "policy host_settings: 'hostPID' is none of hostNetwork"),
         ("TRAINWRIGHT_JOBS_POD_TEMPLATE", "[]", "TRAINWRIGHT_JOBS_POD_TEMPLATE: expected a JSON object, found '[]'"),
         ("TRAINWRIGHT_JOBS_POD_TEMPLATE", '{"nodeSelectr": {}}', "jobs pod_template: nodeSelectr: unknown"),
+        ("TRAINWRIGHT_NAMESPACES", "team-a, Team_B", "namespaces has 'Team_B': a namespace has lowercase letters"),
         ("TRAINWRIGHT_SERVER_PORT", "70000", "server_port is 70000: ports end at 65535"),
         ("TRAINWRIGHT_RAY_VERSION", "2.51.9", "ray_version is 2.51.9: it has to be three numbers, 2.52.0 or later"),
         ("TRAINWRIGHT_RAY_VERSION", "latest", "ray_version is latest: it has to be three numbers, 2.52.0 or later"),
