@@ -88,8 +88,9 @@ def data(rows: int) -> torch.Tensor:
     return torch.from_numpy(np.hstack([x, y[:, None]])).float()
 
 
-def config(width: int, layers: int, batch: int, steps: int, **settings: Any) -> ModelConfig:
-    trainer = {
+def trainer(batch: int, steps: int, **settings: Any) -> dict[str, Any]:
+    """The section of the config."""
+    usual = {
         "effective_batch_size": batch,
         "gradient_accumulation_steps": 1,
         "train_steps": steps,
@@ -97,15 +98,18 @@ def config(width: int, layers: int, batch: int, steps: int, **settings: Any) -> 
         "learning_rate": RATE,
         "optimizer": {"type": "adam"},
         "gradient_clipping": {"clipglobalnorm": CLIP},
-        **settings,
     }
+    return {**usual, **settings}
+
+
+def config(width: int, layers: int, batch: int, steps: int, **settings: Any) -> ModelConfig:
     return resolve(
         ModelConfig.model_validate(
             {
                 "input_features": [{"name": f"x{i}", "type": "number"} for i in range(INPUTS)],
                 "output_features": [{"name": "y", "type": "binary"}],
                 "combiner": {"type": "concat", "num_fc_layers": layers, "output_size": width},
-                "trainer": trainer,
+                "trainer": trainer(batch, steps, **settings),
             }
         )
     )

@@ -17,6 +17,7 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
 from bench.gpu.sides import DEVICE, Clock, Statistics, rows_of, train
+from bench.loop import CLIP, trainer
 from bench.results import Result, result
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.strategy import Strategy
@@ -29,7 +30,7 @@ from trainwright_trainer.models.trainable import allocate
 from trainwright_trainer.strategies import STRATEGIES
 
 TOKENS, LENGTH, CLASSES, BATCH = 20_000, 128, 10, 64
-RATE, CLIP = 0.0001, 0.5
+RATE = 0.0001
 ENCODER = {
     "type": "transformer",
     "embedding_size": 768,
@@ -83,32 +84,22 @@ def data(rows: int) -> EncodedRows:
     return rows_of(torch.zeros(rows, 0), labels, [texts])
 
 
-def config(**trainer: Any) -> ModelConfig:
-    settings = {
-        "effective_batch_size": BATCH,
-        "gradient_accumulation_steps": 1,
-        "train_steps": STEPS,
-        "steps_per_checkpoint": STEPS,
-        "early_stop": -1,
-        "learning_rate": RATE,
-        "optimizer": {"type": "adam"},
-        "gradient_clipping": {"clipglobalnorm": CLIP},
-    }
+def config(**settings: Any) -> ModelConfig:
     return resolve(
         ModelConfig.model_validate(
             {
                 "input_features": [{"name": "x", "type": "text", "encoder": ENCODER}],
                 "output_features": [{"name": "y", "type": "category"}],
-                "trainer": {**settings, **trainer},
+                "trainer": trainer(BATCH, STEPS, steps_per_checkpoint=STEPS, learning_rate=RATE, **settings),
             }
         )
     )
 
 
-def ours(rows: EncodedRows, strategy: dict[str, Any], **trainer: Any) -> float:
+def ours(rows: EncodedRows, strategy: dict[str, Any], **settings: Any) -> float:
     clock = Clock(WARM_UP, STEPS)
     section = Strategy.model_validate(strategy)
-    train(config(**trainer), STATISTICS, rows, ProcessGroup(DEVICE), STRATEGIES[section.type](section), [clock])
+    train(config(**settings), STATISTICS, rows, ProcessGroup(DEVICE), STRATEGIES[section.type](section), [clock])
     return clock.seconds_per_step
 
 
