@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -90,10 +91,11 @@ def test_two_gpus_have_the_curve_of_the_cpu(strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", ["ddp", "horovod"])
 def test_two_ranks_of_one_gpu_have_the_curve_of_the_cpu(strategy: str) -> None:
-    """NCCL refuses two ranks on one GPU, so gloo sums their gradients."""
+    """NCCL refuses two ranks on one GPU, so gloo sums their gradients. It cannot gather what batch norm needs."""
     section = Strategy.model_validate(STRATEGIES[strategy])
-    for seen in on_ranks(2, trained, replace(case(), engine=section), cuda="gloo"):
-        assert_close(seen, on_the_cpu(), FULL)
+    given = replace(case(), combiner={"norm": "layer"}, engine=section)
+    for seen in on_ranks(2, trained, given, cuda="gloo"):
+        assert_close(seen, trained(replace(given, device="cpu")), FULL)
 
 
 def on_its_gpu(given: Case) -> Seen:
@@ -117,16 +119,22 @@ def test_float16_with_scaled_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_close(seen, on_the_cpu(), HALF)
 
 
-@pytest.mark.parametrize(("precision", "smallest", "largest"), [("float32", 0, 1e-6), ("tf32", 1e-5, 3e-3)])
-@pytest.mark.parametrize("product", ["matrices", "convolution"])
+# Relative errors of products: of float32, and of TF32, whose factors have 11 bits.
+PRODUCTS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "matrices": lambda one, other: one.flatten(1) @ other.flatten(1).T,
+    "convolution": torch.nn.functional.conv2d,
+}
+
+
+@pytest.mark.parametrize(("precision", "smallest", "largest"), [("float32", 0, 1e-5), ("tf32", 5e-5, 3e-3)])
+@pytest.mark.parametrize("product", PRODUCTS)
 def test_products_have_the_precision_of_the_file(product: str, precision: str, smallest: float, largest: float) -> None:
     compute_products_in(precision)
     draws = torch.Generator().manual_seed(0)
-    one, other = (torch.randn(64, 64, 16, 16, generator=draws, dtype=torch.float64) for _ in range(2))
-    compute = torch.matmul if product == "matrices" else torch.nn.functional.conv2d
-    exact, found = compute(one, other), compute(one.float().cuda(), other.float().cuda()).cpu().double()
+    one, other = (torch.randn(256, 64, 4, 4, generator=draws, dtype=torch.float64) for _ in range(2))
+    exact, found = PRODUCTS[product](one, other), PRODUCTS[product](one.float().cuda(), other.float().cuda())
     compute_products_in("float32")
-    assert smallest <= (found - exact).norm() / exact.norm() <= largest
+    assert smallest <= (found.cpu() - exact).norm() / exact.norm() <= largest
 
 
 def test_tf32_has_the_curve_of_the_cpu_within_its_tolerance() -> None:
@@ -155,7 +163,8 @@ def test_no_step_waits_for_the_gpu(workplace: Any, monkeypatch: pytest.MonkeyPat
             torch.cuda.set_sync_debug_mode("default")
 
     monkeypatch.setattr(TrainStep, "__call__", watched)
-    workplace.done("train", workplace.job(), "--output", "out")
+    job = workplace.job(lambda spec: spec["config"]["trainer"].update(epochs=5))
+    workplace.done("train", job, "--output", "out")
     assert len(steps) > 20
 
 
