@@ -143,7 +143,7 @@ cluster-down: setup ## end that cluster and remove all that it made, but not the
 	@$(RUN) python -m testkit.cluster.node down
 
 e2e: setup ## our chart, operator and trainer on that cluster, or on the one of KUBECONFIG and IMAGES: the core
-	$(RUN) pytest $(CORE)
+	$(RUN) pytest -m "not slow" $(CORE)
 
 e2e-all: setup ## that and all the rest: every fault, installs, Kueue, the audit log, and that a cluster leaves nothing; needs root
 	@$(MAKE) --no-print-directory cluster-down

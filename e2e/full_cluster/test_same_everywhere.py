@@ -21,7 +21,7 @@ PREDICTING = ("local", "ray")
 MODEL = ("config.json", "statistics.json", "weights.safetensors", "model.json")
 
 
-@pytest.fixture(params=["s3", "claim"])
+@pytest.fixture(params=["s3", pytest.param("claim", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest) -> StorageLocation:
     if request.param == "s3":
         return in_bucket(request.getfixturevalue("bucket"))

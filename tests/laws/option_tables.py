@@ -75,6 +75,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "config.output_features[*].preprocessing.padding=left": "The steps of a target are not padded.",
     "config.trainer.enable_gradient_checkpointing": "It changes no bit: test_activation_checkpointing.py counts.",
     "config.trainer.compile": "It makes the same numbers faster, and takes a compiler and a minute.",
+    "config.trainer.precision=tf32": "On a CPU it is float32: test_products.py. tests/gpu looks at a GPU.",
     "config.trainer.max_batch_size=None": "Null and the default are both more rows than there are in the world.",
     "*.encoder[passthrough].skip": _NOTHING_TO_SKIP,
 }

@@ -136,7 +136,7 @@ def cluster() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize("ending", ["parquet", pytest.param("csv", marks=pytest.mark.slow)])
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(files=tables(), config=configs())
 def test_every_processor_gives_the_same_columns(ending: str, files: list[pa.Table], config: ModelConfig) -> None:

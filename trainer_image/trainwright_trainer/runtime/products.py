@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 
@@ -11,8 +9,6 @@ def compute_products_in(precision: str) -> None:
     """Let products of matrices, convolutions and recurrent layers use TF32 only with `precision` tf32.
 
     torch's own default is TF32 for convolutions and recurrent layers, which differ from those of a CPU by 1e-3 then.
+    torch's export and compiler read these flags, and not those of each operation.
     """
-    word = "tf32" if precision == "tf32" else "ieee"
-    backends: Any = torch.backends  # its modules are made at run time
-    for operations in (backends.cuda.matmul, backends.cudnn.conv, backends.cudnn.rnn):
-        operations.fp32_precision = word
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
