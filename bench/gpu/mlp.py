@@ -1,5 +1,5 @@
-"""A network of numbers with batches of 65,536 rows: the time of a step beside a hand-written loop, and how busy the GPU
-is."""
+"""An MLP on numeric columns with batches of 65,536 rows: the time of a step beside a hand-written loop, and how busy
+the GPU is."""
 
 from __future__ import annotations
 

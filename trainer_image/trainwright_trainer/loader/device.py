@@ -15,9 +15,9 @@ SHARE = 0.25
 """The most of a GPU's free memory that rows take. The model, its optimizer and the activations need the rest."""
 
 
-def held_on(device: torch.device, parts: Sequence[EncodedRows]) -> Sequence[EncodedRows]:
+def held_on(device: torch.device | None, parts: Sequence[EncodedRows]) -> Sequence[EncodedRows]:
     """The same rows with their dense columns on `device`, if that is a GPU and all of them fit there."""
-    if device.type != "cuda" or not fit(parts, torch.cuda.mem_get_info(device)[0]):
+    if device is None or device.type != "cuda" or not fit(parts, torch.cuda.mem_get_info(device)[0]):
         return parts
     there = [replace(rows, floats=rows.floats.to(device), ints=rows.ints.to(device)) for rows in parts]
     torch.cuda.synchronize(device)  # other streams read them

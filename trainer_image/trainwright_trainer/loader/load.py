@@ -55,7 +55,7 @@ def loaders(
     else:
         held = rows_of_node(partial(_all_rows, prepared, layout, dtype), layout, ranks or OneRank())
         beside = device is not None and device.type != "cpu"
-        found = [Materialised(rows, order, there, ahead=beside) for rows in (held_on(there, held) if there else held)]
+        found = [Materialised(rows, order, there, ahead=beside) for rows in held_on(there, held)]
     return {name: decoding(part, layout, order.seed, device) for name, part in zip(SPLIT_NAMES, found, strict=True)}
 
 
