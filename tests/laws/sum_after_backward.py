@@ -10,7 +10,8 @@ from typing import cast
 from torch import nn
 
 from trainwright_trainer.layers.batch_norm import share_batch_norm
-from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
+from trainwright_trainer.strategies.precision import Forward
+from trainwright_trainer.strategies.torch_engine import TorchEngine
 
 
 class SumAfterBackward(TorchEngine):

@@ -14,7 +14,8 @@ from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors
-from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
+from trainwright_trainer.strategies.precision import Forward
+from trainwright_trainer.strategies.torch_engine import TorchEngine
 
 MOST_NUMBERS = 16
 """The most numbers that travel with the gradients. Only the sums of ghost norms are more."""

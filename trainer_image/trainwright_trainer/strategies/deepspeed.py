@@ -37,6 +37,7 @@ from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.deepspeed_config import config_of, width_of
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import allocate_optimizer, optimizer_tensors, optimizer_values
+from trainwright_trainer.strategies.precision import Forward, in_dtype, with_forward
 
 # The state of DeepSpeed's loss scaler. A fixed scale has the first alone.
 _SCALER = ("cur_scale", "cur_iter", "last_overflow_iter", "cur_hysteresis")
@@ -77,8 +78,8 @@ class Deepspeed:
         for name, buffer in self._buffers():
             buffer.data = buffers[name]  # statistics stay in float32
         self._half = _half(section)
-        self.model: Trainable = cast(Trainable, _Cast(copy, copy, self._half, self._dtype)) if self._half else copy
-        self._forward = _Cast(self._engine, copy, self._half, self._dtype) if self._half else self._engine
+        self.model = with_forward(copy, _in_half(copy, self._half, self._dtype)) if self._half else copy
+        self._forward: Forward = _in_half(self._engine, self._half, self._dtype) if self._half else self._engine
         self._last_pass = True
 
     def _buffers(self) -> Iterator[tuple[str, torch.Tensor]]:
@@ -97,8 +98,7 @@ class Deepspeed:
         self._last_pass = last
         self._engine.set_gradient_accumulation_boundary(last)
         with raising_peer_lost():
-            logits: Tensors = self._forward(batch)
-        return logits
+            return self._forward(batch)
 
     def penalty(self) -> torch.Tensor | None:
         if self._penalty is None:
@@ -239,21 +239,13 @@ class Deepspeed:
         return tensor.to(self._dtype) if tensor.is_floating_point() else tensor
 
 
-class _Cast:
-    """A model whose logits are computed in half precision, from a batch whose floats are cast.
+def _in_half(forward: Forward, half: torch.dtype, dtype: torch.dtype) -> Forward:
+    """Return `forward` for batches whose floats are not `half` yet, with logits of `dtype`."""
 
-    `forward` computes the logits; all other attributes are those of `model`. The logits are returned as `dtype`.
-    """
+    def computed(batch: Batch) -> Tensors:
+        return in_dtype(forward(replace(batch, floats=batch.floats.to(half))), dtype)
 
-    def __init__(self, forward: Any, model: Trainable, half: torch.dtype, dtype: torch.dtype) -> None:
-        self._forward, self._model, self._half, self._dtype = forward, model, half, dtype
-
-    def __call__(self, batch: Batch) -> Tensors:
-        logits = self._forward(replace(batch, floats=batch.floats.to(self._half)))
-        return {name: tensor.to(self._dtype) for name, tensor in logits.items()}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+    return computed
 
 
 def _half(section: Strategy) -> torch.dtype | None:

@@ -34,7 +34,8 @@ from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, assign
 from trainwright_trainer.rundir.blocks import Block, copy_common, whole
 from trainwright_trainer.strategies.interface import EngineState
-from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
+from trainwright_trainer.strategies.precision import Forward
+from trainwright_trainer.strategies.torch_engine import TorchEngine
 
 
 class Fsdp(TorchEngine):

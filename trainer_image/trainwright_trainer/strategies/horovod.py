@@ -21,7 +21,8 @@ from trainwright_trainer.distributed.ranks import PeerLost, Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable
-from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
+from trainwright_trainer.strategies.precision import Forward
+from trainwright_trainer.strategies.torch_engine import TorchEngine
 
 GROUP_BYTES = 25 * 2**20
 """Gradients are summed in groups of about this size, the default of torch's DDP."""

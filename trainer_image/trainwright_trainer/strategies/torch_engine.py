@@ -17,9 +17,7 @@ from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import allocate_optimizer, optimizer_tensors, optimizer_values
-from trainwright_trainer.strategies.precision import Precision
-
-Forward = Callable[[Batch], Tensors]
+from trainwright_trainer.strategies.precision import Forward, Precision
 
 
 class TorchEngine:
@@ -34,7 +32,8 @@ class TorchEngine:
         precision = Precision(trainer, ranks.device)
         self._scaler = precision.scaler
         compiled = self._compiled() if trainer.compile else model
-        self._forward: Forward = precision.forward(self._wrapped(compiled))
+        self._forward = precision.forward(self._wrapped(compiled))
+        self.model = precision.evaluated(self.model)
         self._parameters = self._trained()
         self._optimizer = make_optimizer(trainer.optimizer, self._parameters.values(), learning_rate)
         self._clipping = trainer.gradient_clipping
