@@ -151,7 +151,7 @@ class TrainerConfig(Section):
         min_length=1,
         description="Name of the text or sequence by whose length rows are grouped into batches. null: random batches.",
     )
-    use_mixed_precision: bool = Field(False, description="Use automatic mixed precision, in steps and evaluation rounds.")
+    use_mixed_precision: bool = Field(False, description="Automatic mixed precision in steps and evaluation rounds.")
     precision: Literal["float32", "tf32", "float64"] = Field(
         "float32",
         description="Data type of the weights and the computation; tf32 is float32 with fast products of 10 bits "
