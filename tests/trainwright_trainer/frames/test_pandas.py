@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+import time
 import weakref
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 
-from trainwright_trainer.frames.pandas import PandasProcessor, in_threads, reading_with
+from trainwright_trainer.frames.pandas import PandasProcessor, in_threads, reading_with, shared_by_threads
 
 
 @dataclass(frozen=True)
@@ -123,3 +124,29 @@ def test_a_huge_number_of_threads_costs_no_memory():
     with reading_with(2**40):
         table = pacsv.open_csv(io.BytesIO(b"a\n1\n2\n")).read_all()
     assert table.num_rows == 2
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2, 8])
+def test_shared_items_keep_their_order(threads):
+    assert shared_by_threads(lambda item: item * 2, range(50), threads) == [2 * n for n in range(50)]
+    assert shared_by_threads(str, (), threads) == []
+
+
+def test_two_threads_share_the_items():
+    both = threading.Barrier(2, timeout=10)
+    assert len(shared_by_threads(lambda _: both.wait(), [0, 1], 2)) == 2
+
+
+@pytest.mark.parametrize("bad", [0, 3])
+def test_after_an_error_no_further_item_is_begun(bad):
+    begun = []
+
+    def function(item: int) -> None:
+        begun.append(item)
+        if item == bad:
+            raise OSError("gone")
+        time.sleep(0.01)
+
+    with pytest.raises(OSError, match="gone"):
+        shared_by_threads(function, range(1000), 2)
+    assert len(begun) < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import torch
 
 from trainwright_trainer.data.columnfile import GROUP_ROWS, Column
 from trainwright_trainer.data.prepared import Columns, Prepared
+from trainwright_trainer.loader import encoded_rows as encoded_rows_module
 from trainwright_trainer.loader.batch import ColumnRange, Layout
 from trainwright_trainer.loader.encoded_rows import encoded_rows
 
@@ -47,11 +49,29 @@ def test_the_chosen_rows_are_taken(cuts: str, choice: str) -> None:
     assert np.array_equal(found.ints.numpy(), np.stack([2 * rows, 2 * rows + 1], axis=1))
 
 
+@pytest.mark.parametrize("cores", [1, 3])
 @pytest.mark.parametrize("choice", CHOICES)
-def test_each_row_goes_to_its_place(choice: str) -> None:
+def test_the_rows_have_the_given_order(choice: str, cores: int) -> None:
     rows = CHOICES[choice]
-    places = np.random.default_rng(0).permutation(len(rows))
-    found = encoded_rows(prepared_in(CUTS["some chunks"]), LAYOUT, torch.float32, rows, places)
-    assert np.array_equal(found.rows[places], rows)
-    assert np.array_equal(found.floats[places, 0].numpy(), rows.astype(np.float32))
-    assert np.array_equal(found.ints[places, 1].numpy(), 2 * rows + 1)
+    order = np.random.default_rng(0).permutation(len(rows))
+    found = encoded_rows(prepared_in(CUTS["some chunks"]), LAYOUT, torch.float32, rows, order, cores=cores)
+    assert np.array_equal(found.rows, rows[order])
+    assert np.array_equal(found.floats[:, 0].numpy(), rows[order].astype(np.float32))
+    assert np.array_equal(found.ints[:, 1].numpy(), 2 * rows[order] + 1)
+
+
+def test_fewer_rows_of_many_columns_are_copied_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row has 20 bytes here."""
+    copied: list[int] = []
+    fill = encoded_rows_module._Filling._fill
+
+    def counted(self: Any, columns: Any, rows: Any, where: Any) -> None:
+        copied.append(len(rows))
+        fill(self, columns, rows, where)
+
+    monkeypatch.setattr(encoded_rows_module._Filling, "_fill", counted)
+    for most, expected in ((4 << 20, 16_384), (20 * 10_000, 8_192), (20, 4_096)):
+        copied.clear()
+        monkeypatch.setattr(encoded_rows_module, "_FILL_BYTES", most)
+        encoded_rows(prepared_in(CUTS["some chunks"]), LAYOUT, torch.float32, NUMBERS)
+        assert max(copied) == expected

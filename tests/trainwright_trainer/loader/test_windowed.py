@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 import weakref
+from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from threading import Barrier, Event
 
@@ -20,6 +23,7 @@ from trainwright_trainer.data.column_entries import StoredColumn
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, TRAIN, Columns, Prepared
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.loader import windowed
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
 from trainwright_trainer.loader.cut import Cut
@@ -28,6 +32,7 @@ from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.load import loaders, with_windows
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.windowed import Windowed, read_ahead
+from trainwright_trainer.runtime.threads import computing_with
 from trainwright_trainer.storage.local import FolderStorage
 
 RANGES = {"x": ColumnRange("floats", 0, 1), "c": ColumnRange("ints", 0, 1), "s": ColumnRange("ragged", 0, 1)}
@@ -142,8 +147,8 @@ def test_two_windows_are_in_memory_and_only_the_rows_of_the_rank(monkeypatch):
     most = [0]
     real = windowed.encoded_rows
 
-    def counted(*arguments):
-        found = real(*arguments)
+    def counted(*arguments, cores=None):
+        found = real(*arguments, cores=cores)
         floats = found.floats.numpy().copy()
         if len(floats):
             alive[id(floats)] = len(floats)
@@ -162,21 +167,50 @@ def test_two_windows_are_in_memory_and_only_the_rows_of_the_rank(monkeypatch):
 def test_the_next_window_is_read_while_one_is_used():
     began, seen = Event(), []
 
-    def second() -> str:
+    def second(_: int | None) -> str:
         began.set()
         return "second"
 
-    for one in read_ahead([lambda: "first", second, lambda: "third"]):
+    for one in read_ahead([lambda _: "first", second, lambda _: "third"], 1):
         seen.append(one)
         assert one != "first" or began.wait(10)
     assert seen == ["first", "second", "third"]
 
 
+class PoolWithALateRead(nullcontext):
+    """A pool whose calls end at once. The second one counts as not done."""
+
+    def __init__(self, *_, **__) -> None:
+        super().__init__(self)
+        self.calls = 0
+
+    def submit(self, read, cores) -> Future:
+        self.calls += 1
+        found = Future()
+        found.set_result(read(cores))
+        found.done = partial(bool, self.calls != 2)
+        return found
+
+
+def test_a_read_has_the_spare_cores_and_all_of_them_after_one_that_was_late(monkeypatch):
+    monkeypatch.setattr(windowed, "ThreadPoolExecutor", PoolWithALateRead)
+    asked: list[int | None] = []
+    assert len(list(read_ahead([asked.append] * 5, 3))) == 5
+    assert asked == [None, 3, 3, None, 3]
+
+
+@pytest.mark.parametrize(("device", "steps", "spare"), [(None, 3, 5), (None, 8, 1), (torch.device("cuda"), 8, 7)])
+def test_the_spare_cores_are_those_that_no_step_uses(device, steps, spare):
+    loader = replace(windows(prepared_of(10), 3), device=device)
+    with reading_with(8), computing_with(steps):
+        assert loader._spare_cores == spare
+
+
 def test_an_error_of_a_read_arrives_where_its_rows_are_due():
-    def fails() -> str:
+    def fails(_: int | None) -> str:
         raise OSError("gone")
 
-    served = read_ahead([lambda: "first", fails])
+    served = read_ahead([lambda _: "first", fails], 1)
     assert next(served) == "first"
     with pytest.raises(OSError, match="gone"):
         next(served)

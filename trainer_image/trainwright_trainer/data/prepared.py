@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from trainwright_trainer.data.cache_use import CacheUse
 from trainwright_trainer.data.columnfile import Column
-from trainwright_trainer.frames.pandas import in_threads
+from trainwright_trainer.frames.pandas import shared_by_threads
 
 # The parts of a split, as they are stored: one uint8 code for each row.
 TRAIN, VALIDATION, TEST, UNSAMPLED = 0, 1, 2, 3
@@ -98,8 +98,7 @@ class Columns(Mapping[str, pa.ChunkedArray]):
 def _side_by_side(
     read: Callable[[AnyColumn], pa.ChunkedArray], columns: Mapping[str, AnyColumn], readers: int
 ) -> Mapping[str, pa.ChunkedArray]:
-    threads = min(readers, len(columns))
-    found = in_threads(read, columns.values(), threads) if threads > 1 else map(read, columns.values())
+    found = shared_by_threads(read, columns.values(), min(readers, len(columns)))
     return dict(zip(columns, found, strict=True))
 
 

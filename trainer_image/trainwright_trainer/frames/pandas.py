@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from trainwright_trainer.frames.interface import Block, Clean, Result, Source
+
+Item = TypeVar("Item")
 
 KEPT_BYTES = 512 << 20
 """The most bytes of clean blocks that a stage keeps in memory between two passes."""
@@ -80,6 +83,31 @@ def in_threads(function: Callable[[Block], Result], blocks: Iterable[Block], thr
         finally:
             for waiting in ahead:
                 waiting.cancel()
+
+
+def shared_by_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
+    """`function` of each item, in their order. The calling thread is one of `threads`, and each takes the next item.
+
+    For many short calls, this costs less than `in_threads`. After an error no further item is begun.
+    """
+    rest, found, failed = enumerate(items), dict[int, Result](), Event()
+
+    def work() -> None:
+        for at, item in rest:
+            if failed.is_set():
+                return
+            try:
+                found[at] = function(item)
+            except BaseException:
+                failed.set()
+                raise
+
+    with ThreadPoolExecutor(max(1, threads - 1), thread_name_prefix="shared") as pool:
+        others = [pool.submit(work) for _ in range(threads - 1)]
+        work()
+        for other in others:
+            other.result()
+    return [found[at] for at in range(len(found))]
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,13 +15,16 @@ import torch
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.features.tokens import lengths_of
+from trainwright_trainer.frames.pandas import shared_by_threads
 from trainwright_trainer.loader.batch import Batch, EncodedImages, Layout, Ragged, copied
+from trainwright_trainer.loader.cut import Bounds
 from trainwright_trainer.loader.epoch_order import inverse
 
 Rows = npt.NDArray[np.int64]
 Empty = Callable[[tuple[int, int], torch.dtype], torch.Tensor]
-# Rows that are copied at a time, so that they stay in a core's cache. GROUP_ROWS is a multiple of them.
-_FILL_ROWS = 16_384
+# Rows that are copied at a time, so that they stay in a core's cache: fewer where they have many columns. Each thread
+# has memory for them. GROUP_ROWS is a multiple of these numbers.
+_FILL_ROWS, _LEAST_FILL_ROWS, _FILL_BYTES = 16_384, 4_096, 4 << 20
 # Rows whose images are read at a time. Row groups on their bounds are read twice.
 _IMAGE_ROWS = 65_536
 _NONE = {"ragged": pa.array([], pa.large_list(pa.int32())), "images": pa.array([], pa.large_binary())}
@@ -79,37 +82,37 @@ def encoded_rows(
     layout: Layout,
     dtype: torch.dtype,
     rows: Rows,
-    places: Rows | None = None,
+    order: Rows | None = None,
     empty: Empty = in_memory,
+    cores: int | None = None,
 ) -> EncodedRows:
     """The rows `rows` of `prepared`, ascending and maybe repeated, without nulls. `dtype`: the one of `floats`.
 
-    `places`: the place of each row in the result, a permutation; None: they stay ascending. `empty` allocates `floats`,
-    then `ints`.
+    `order`: the position in `rows` of each row of the result, a permutation; None: they stay ascending. `empty`
+    allocates `floats`, then `ints`. `cores`: those that read and copy; None: all of this process.
     """
+    threads = cores or pa.cpu_count()
     floats = empty((len(rows), layout.float_width), dtype)
     ints = empty((len(rows), layout.int_width), torch.int64)
-    filling = _Filling(layout, {"floats": floats, "ints": ints})
+    filling = _Filling(layout, {"floats": floats, "ints": ints}, order)
     large = [name for name, place in layout.columns.items() if place.kind == "images"]
     small = [name for name in layout.columns if name not in large]
     for first in range(0, prepared.rows, GROUP_ROWS):
-        blocks = _blocks(rows, first, _FILL_ROWS)
-        read = prepared.parts_of(small if blocks else (), first, first + GROUP_ROWS, torch.get_num_threads())
-        columns = {name: _Column(column) for name, column in read.items()}
-        # Block by block, so that the rows being written stay in the CPU cache while column after column is copied.
-        for low, high in blocks:
-            filling.add(columns, rows[low:high] - first, slice(low, high) if places is None else places[low:high])
+        blocks = _blocks(rows, first, filling.block_rows)
+        if not blocks:
+            continue
+        read = prepared.parts_of(small, first, first + GROUP_ROWS, threads)
+        filling.add({name: _Column(column) for name, column in read.items()}, first, rows, blocks, threads)
         for low, high in _blocks(rows, first, _IMAGE_ROWS) if large else ():
             for name in large:  # no more of them is read than is needed, and no more is in memory
                 parts = prepared.parts(name, int(rows[low]), int(rows[high - 1]) + 1)
                 filling.add_varying(name, parts, rows[low:high] - rows[low])
-    order = None if places is None else inverse(places)
     return EncodedRows(
         floats,
         ints,
         rows if order is None else rows[order],
-        filling.varying("ragged", order),
-        tuple(map(EncodedImages, filling.varying("images", order), layout.images)),
+        filling.varying("ragged"),
+        tuple(map(EncodedImages, filling.varying("images"), layout.images)),
     )
 
 
@@ -138,24 +141,48 @@ class _Column:
 class _Filling:
     """Fills the dense columns of `targets`, and collects the ragged ones and those of images."""
 
-    def __init__(self, layout: Layout, targets: Mapping[str, torch.Tensor]) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, targets: Mapping[str, torch.Tensor], order: Rows | None) -> None:
+        self._layout, self._order = layout, order
+        self._places = None if order is None else inverse(order)
         self._targets = {kind: target for kind, target in targets.items() if target.shape[1]}
-        self._buffers: dict[str, torch.Tensor] = {}
         self._varying = {name: [_NONE[place.kind]] for name, place in layout.columns.items() if place.kind in _NONE}
 
-    def add(self, columns: Mapping[str, _Column], rows: Rows, where: slice | Rows) -> None:
-        """Take the rows `rows` (ascending, counted from the start of the columns); `where`: their places."""
-        dense = {kind: self._room(kind, where, len(rows)) for kind in self._targets}
+    @property
+    def block_rows(self) -> int:
+        """The rows that are copied at a time: a power of two."""
+        row_bytes = sum(target.shape[1] * target.element_size() for target in self._targets.values())
+        rows = _FILL_ROWS
+        while rows > _LEAST_FILL_ROWS and rows * row_bytes > _FILL_BYTES:
+            rows //= 2
+        return rows
+
+    def add(
+        self, columns: Mapping[str, _Column], first: int, rows: Rows, blocks: Sequence[Bounds], threads: int
+    ) -> None:
+        """Take the rows of `blocks`, ascending bounds in `rows`, from columns that begin with the row `first`."""
+        dense = {name: column for name, column in columns.items() if self._layout.columns[name].kind in self._targets}
+
+        def fill(block: Bounds) -> None:
+            own = slice(*block)
+            self._fill(dense, rows[own] - first, own if self._places is None else self._places[own])
+
+        shared_by_threads(fill, blocks if dense else (), min(threads, len(blocks)))
+        for name, column in columns.items():
+            if name not in dense:
+                self.add_varying(name, column.chunks, rows[blocks[0][0] : blocks[-1][1]] - first)
+
+    def _fill(self, columns: Mapping[str, _Column], rows: Rows, where: slice | Rows) -> None:
+        """Copy the rows `rows` (ascending, counted from the start of the columns) to their places `where`.
+
+        A block stays in the CPU cache while column after column is copied.
+        """
+        dense = {kind: self._room(target, where, len(rows)) for kind, target in self._targets.items()}
         arrays = {kind: room.numpy() for kind, room in dense.items()}
         # Neighbouring rows are a slice, which is not copied before it is written to its place.
         taken = slice(rows[0], rows[-1] + 1) if np.all(np.diff(rows) == 1) else rows
         for name, column in columns.items():
             place = self._layout.columns[name]
-            if place.kind == "ragged":
-                self.add_varying(name, column.chunks, rows)
-            else:
-                arrays[place.kind][:, place.start : place.stop] = column.take(taken)
+            arrays[place.kind][:, place.start : place.stop] = column.take(taken)
         if not isinstance(where, slice):
             for kind, target in self._targets.items():
                 _whole_rows(target)[where] = _whole_rows(dense[kind])
@@ -169,25 +196,20 @@ class _Filling:
                 self._varying[name].append(chunk.take(pa.array(rows[low:high] - first)))
             first += len(chunk)
 
-    def _room(self, kind: str, where: slice | Rows, rows: int) -> torch.Tensor:
-        """[rows, width]: the places themselves, or a buffer from which whole rows are copied to scattered places."""
-        target = self._targets[kind]
-        if isinstance(where, slice):
-            return target[where]
-        if kind not in self._buffers:
-            self._buffers[kind] = target.new_empty((_FILL_ROWS, target.shape[1]))
-        buffer = self._buffers[kind]
-        return buffer[:rows] if rows <= len(buffer) else target.new_empty((rows, target.shape[1]))
+    @staticmethod
+    def _room(target: torch.Tensor, where: slice | Rows, rows: int) -> torch.Tensor:
+        """[rows, width]: the places themselves, or memory from which whole rows are copied to scattered places."""
+        return target[where] if isinstance(where, slice) else target.new_empty((rows, target.shape[1]))
 
-    def varying(self, kind: str, order: Rows | None) -> tuple[pa.Array, ...]:
-        """The columns of a kind. `order`: the position of each of their rows among those added; None: the same one."""
+    def varying(self, kind: str) -> tuple[pa.Array, ...]:
+        """The columns of a kind, in the order of the result."""
         names = [name for name in self._varying if self._layout.columns[name].kind == kind]
         names.sort(key=lambda name: self._layout.columns[name].start)
         columns = [pa.concat_arrays(self._varying[name]) for name in names]
-        return tuple(columns) if order is None else tuple(column.take(pa.array(order)) for column in columns)
+        return tuple(columns if self._order is None else (column.take(pa.array(self._order)) for column in columns))
 
 
-def _blocks(rows: Rows, first: int, size: int) -> list[tuple[int, int]]:
+def _blocks(rows: Rows, first: int, size: int) -> list[Bounds]:
     """The bounds in `rows` of those in each block of `size` rows of the group that begins with row `first`."""
     edges = np.searchsorted(rows, range(first, first + GROUP_ROWS + 1, size)).tolist()
     return [(low, high) for low, high in pairwise(edges) if low < high]

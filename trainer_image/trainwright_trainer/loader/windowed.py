@@ -18,7 +18,6 @@ import torch
 
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.features.tokens import lengths_of
-from trainwright_trainer.loader.ahead import leave_a_core
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, joined
 from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.by_length import by_length
@@ -86,7 +85,7 @@ class Windowed:
         ]
         lengths = [stop - start for start, stop in bounds]
         empty = encoded_rows(self.prepared, self.layout, self.dtype, np.zeros(0, np.int64)).part(0, 0)
-        yield from _cut(read_ahead(reads), lengths, empty)
+        yield from _cut(read_ahead(reads, self._spare_cores), lengths, empty)
 
     def _arranged(self, epoch: int, batch: int, rows: Positions, first: int) -> Positions:
         """The order of a window's rows. `batch`: the rows of a global batch."""
@@ -99,41 +98,57 @@ class Windowed:
         lengths = lengths_of(pa.concat_arrays(column.chunks))[rows - rows[0]]
         return bucketed(positions, lengths, batch, self.order.seed, epoch, first)
 
-    def _read(self, arrange: Arrange, window: int, edge: int, own: list[Bounds]) -> Batch:
+    @property
+    def _spare_cores(self) -> int:
+        """The cores that no step uses; at least one."""
+        on_a_gpu = self.device is not None and self.device.type != "cpu"
+        cores: int = pa.cpu_count()
+        return max(1, cores - (1 if on_a_gpu else torch.get_num_threads()))
+
+    def _read(self, arrange: Arrange, window: int, edge: int, own: list[Bounds], cores: int | None) -> Batch:
         """The rows of a window at the positions `own`, counted from its first row, in the order of `arrange`.
 
-        `edge`: the place of that row in the epoch.
+        `edge`: the place of that row in the epoch. `cores`: those that read it; None: all of this process.
         """
         first = window * self._window_rows
         rows = self.prepared.rows_of(self.part, first, first + self._window_rows)
         positions = arrange(rows, edge)
         chosen = np.concatenate([positions[start:stop] for start, stop in own])
-        places = np.full(len(rows), -1)
-        places[chosen] = np.arange(len(chosen))
-        mine = np.flatnonzero(places >= 0)
-        found = encoded_rows(self.prepared, self.layout, self.dtype, rows[mine], places[mine])
+        if len(chosen) < len(rows):
+            rows, chosen = _those_of(rows, chosen)
+        found = encoded_rows(self.prepared, self.layout, self.dtype, rows, chosen, cores=cores)
         return found.part(0, len(found))
 
 
-def read_ahead(reads: Sequence[Callable[[], Batch]]) -> Iterator[Batch]:
+def read_ahead(reads: Sequence[Callable[[int | None], Batch]], spare_cores: int) -> Iterator[Batch]:
     """The results of `reads`, in their order. While one is used, a thread reads the next one, and no further one.
 
-    The caller reads the first one, because no step computes meanwhile that could need its cores.
+    It reads with the cores that no step uses. With all cores (None) are read the first one, and each one that follows
+    one for which the steps had to wait.
     """
     if not reads:
         return
-    with ThreadPoolExecutor(1, thread_name_prefix="windows", initializer=leave_a_core) as pool:
-        found = reads[0]()
+    with ThreadPoolExecutor(1, thread_name_prefix="windows") as pool:
+        found = reads[0](None)
+        waited = False
         for following in reads[1:]:
-            ahead = pool.submit(following)
+            ahead = pool.submit(following, None if waited else spare_cores)
             yield found
             del found
+            waited = not ahead.done()
             found = ahead.result()
         yield found
 
 
 def _ascending(rows: Positions, _: int) -> Positions:
     return np.arange(len(rows))
+
+
+def _those_of(rows: Positions, chosen: Positions) -> tuple[Positions, Positions]:
+    """The rows at the positions `chosen`, in the order of `rows`, and the positions of `chosen` in them."""
+    found = np.zeros(len(rows), np.bool_)
+    found[chosen] = True
+    return rows[found], (np.cumsum(found) - 1)[chosen]
 
 
 def _own(bounds: Sequence[Bounds], edges: Sequence[int]) -> Iterator[list[Bounds]]:
