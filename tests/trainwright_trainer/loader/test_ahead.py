@@ -3,8 +3,11 @@ from __future__ import annotations
 import threading
 
 import pytest
+import torch
 
+from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.loader.ahead import ahead
+from trainwright_trainer.runtime.threads import computing_with
 
 
 def test_all_items_come_in_their_order_and_from_another_thread():
@@ -18,6 +21,12 @@ def test_all_items_come_in_their_order_and_from_another_thread():
     assert list(ahead(items())) == [1, None, 3]
     assert list(ahead([])) == []
     assert threading.current_thread() not in threads
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (6, 5)])
+def test_the_thread_computes_with_all_cores_but_one(cores: int, threads: int):
+    with reading_with(cores), computing_with(1):
+        assert list(ahead(torch.get_num_threads() for _ in range(1))) == [threads]
 
 
 def test_it_makes_two_items_beside_the_one_in_use():

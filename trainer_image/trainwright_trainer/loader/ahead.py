@@ -1,4 +1,4 @@
-"""Work ahead of the consumer, in a thread."""
+"""Work ahead of the consumer, in a thread, for steps that another device computes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+import pyarrow as pa
 import torch
 
 T = TypeVar("T")
@@ -20,7 +21,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     An exception of the iterator is raised in its place. A consumer that stops early waits for one item at most.
     """
     source = iter(items)
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead", initializer=leave_a_core) as pool:
+    with ThreadPoolExecutor(1, thread_name_prefix="ahead", initializer=_leave_a_core) as pool:
         waiting: deque[Future[T | object]] = deque(pool.submit(next, source, _END) for _ in range(_AHEAD))
         try:
             while (item := waiting.popleft().result()) is not _END:
@@ -31,6 +32,6 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
                 one.cancel()
 
 
-def leave_a_core() -> None:
-    """Let the calling thread compute with one thread of torch fewer than the steps, which would wait for a core."""
-    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
+def _leave_a_core() -> None:
+    """Let the calling thread compute with all cores of this process but the one that starts the steps."""
+    torch.set_num_threads(max(1, pa.cpu_count() - 1))
