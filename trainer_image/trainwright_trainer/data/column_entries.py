@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import cached_property
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from trainwright_trainer.data import columnfile
 from trainwright_trainer.data.datafile import reason_of
@@ -46,16 +45,16 @@ class StoredColumn:
 
     def part(self, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop), of which only the row groups are read. Raises the errors of `values`."""
-        return pa.chunked_array(list(self.parts(start, stop)), columnfile.type_of(self._footer))
+        return pa.chunked_array(list(self.parts(start, stop)), self._footer.type)
 
     def parts(self, start: int, stop: int) -> Iterator[pa.Array]:
         """The same, row group by row group."""
-        about = self._footer
+        footer = self._footer
         with self._opened() as file:
-            yield from columnfile.parts(file, about, start, stop, self._verified)
+            yield from columnfile.parts(file, footer, start, stop, self._verified)
 
     @cached_property
-    def _footer(self) -> pq.FileMetaData:
+    def _footer(self) -> columnfile.Footer:
         with self._opened() as file:
             return columnfile.footer(file)
 

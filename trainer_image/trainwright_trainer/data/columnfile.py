@@ -7,9 +7,12 @@ holds their element type, and the size of fixed-size lists. Pages have checksums
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import IO, Any
 
 import numpy as np
@@ -147,8 +150,8 @@ def read(file: pa.NativeFile) -> Column:
 
 def blocks(file: pa.NativeFile) -> Iterator[pa.Array]:
     """The values of a file, row group by row group. Raises OSError or ValueError if it is damaged."""
-    about = footer(file)
-    yield from parts(file, about, 0, about.num_rows, set())
+    found = footer(file)
+    yield from parts(file, found, 0, found.about.num_rows, set())
 
 
 def read_through(file: pa.NativeFile) -> ColumnFacts:
@@ -160,34 +163,49 @@ def read_through(file: pa.NativeFile) -> ColumnFacts:
     return found
 
 
-def footer(file: pa.NativeFile) -> pq.FileMetaData:
-    """The facts of a file that `part` needs. Raises OSError or ValueError if it is damaged."""
-    return pq.ParquetFile(file).metadata
+@dataclass(frozen=True)
+class Footer:
+    """The facts of a file that reads of its parts need: found once, because a file has many parts."""
+
+    about: pq.FileMetaData
+
+    @cached_property
+    def list_type(self) -> pa.DataType | None:
+        """The type of the lists, which are stored as binary values."""
+        return _list_type(self.about.metadata)
+
+    @cached_property
+    def type(self) -> pa.DataType:
+        """The type of the values."""
+        return self.list_type or self.about.schema.to_arrow_schema().field("value").type
+
+    @cached_property
+    def edges(self) -> list[int]:
+        """The first row of each row group, and the number of rows."""
+        groups = range(self.about.num_row_groups)
+        return [0, *accumulate(self.about.row_group(group).num_rows for group in groups)]
 
 
-def parts(file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int, verified: set[int]) -> Iterator[pa.Array]:
-    """The rows [start, stop), row group by row group; no others are read. `about` is the footer of the file.
+def footer(file: pa.NativeFile) -> Footer:
+    """Raises OSError or ValueError if it is damaged."""
+    return Footer(pq.ParquetFile(file).metadata)
+
+
+def parts(file: pa.NativeFile, found: Footer, start: int, stop: int, verified: set[int]) -> Iterator[pa.Array]:
+    """The rows [start, stop), row group by row group; no others are read. `found` is the footer of the file.
 
     `verified`: the row groups whose checksums were compared before. Those that are compared now are added.
     Raises OSError or ValueError if the file is damaged.
     """
-    kind = _list_type(about.metadata)
-    first = 0
-    for group in range(about.num_row_groups):
-        last = first + about.row_group(group).num_rows
-        if first < stop and start < last:
-            # A checksum takes longer than the read itself.
-            found = pq.ParquetFile(file, metadata=about, page_checksum_verification=group not in verified)
-            values = found.read_row_group(group, use_threads=False).column("value")
-            verified.add(group)
-            for chunk in values.slice(max(start - first, 0), min(stop, last) - max(start, first)).chunks:
-                yield chunk if kind is None else _unpacked(chunk, kind)
-        first = last
-
-
-def type_of(about: pq.FileMetaData) -> pa.DataType:
-    """The type of the values."""
-    return _list_type(about.metadata) or about.schema.to_arrow_schema().field("value").type
+    first = bisect_right(found.edges, start) - 1
+    for group in range(first, bisect_left(found.edges, stop, first, found.about.num_row_groups)):
+        low, high = found.edges[group : group + 2]
+        # A checksum takes longer than the read itself.
+        reader = pq.ParquetFile(file, metadata=found.about, page_checksum_verification=group not in verified)
+        values = reader.read_row_group(group, use_threads=False).column("value")
+        verified.add(group)
+        for chunk in values.slice(max(start - low, 0), min(stop, high) - max(start, low)).chunks:
+            yield chunk if found.list_type is None else _unpacked(chunk, found.list_type)
 
 
 def _list_type(about: Mapping[bytes, bytes]) -> pa.DataType | None:
