@@ -145,7 +145,7 @@ def test_after_an_error_no_further_item_is_begun(bad):
         begun.append(item)
         if item == bad:
             raise OSError("gone")
-        time.sleep(0.01)
+        time.sleep(0.01)  # or the other thread could take all items before the error
 
     with pytest.raises(OSError, match="gone"):
         shared_by_threads(function, range(1000), 2)

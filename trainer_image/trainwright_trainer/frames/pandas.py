@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -85,7 +85,7 @@ def in_threads(function: Callable[[Block], Result], blocks: Iterable[Block], thr
                 waiting.cancel()
 
 
-def shared_by_threads(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
+def shared_by_threads(function: Callable[[Item], Result], items: Collection[Item], threads: int) -> list[Result]:
     """`function` of each item, in their order. The calling thread is one of `threads`, and each takes the next item.
 
     For many short calls, this costs less than `in_threads`. After an error no further item is begun.

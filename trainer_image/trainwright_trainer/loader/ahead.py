@@ -21,7 +21,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     An exception of the iterator is raised in its place. A consumer that stops early waits for one item at most.
     """
     source = iter(items)
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead", initializer=_leave_a_core) as pool:
+    with ThreadPoolExecutor(1, thread_name_prefix="ahead", initializer=_use_spare_cores) as pool:
         waiting: deque[Future[T | object]] = deque(pool.submit(next, source, _END) for _ in range(_AHEAD))
         try:
             while (item := waiting.popleft().result()) is not _END:
@@ -32,6 +32,12 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
                 one.cancel()
 
 
-def _leave_a_core() -> None:
-    """Let the calling thread compute with all cores of this process but the one that starts the steps."""
-    torch.set_num_threads(max(1, pa.cpu_count() - 1))
+def spare_cores(used: int = 1) -> int:
+    """The cores of this process beyond those that the steps use; at least one. By default, one core starts them."""
+    cores: int = pa.cpu_count()
+    return max(1, cores - used)
+
+
+def _use_spare_cores() -> None:
+    """Let the calling thread compute with the spare cores."""
+    torch.set_num_threads(spare_cores())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import torch
 
@@ -29,13 +30,18 @@ def fit(parts: Sequence[EncodedRows], free_bytes: int) -> bool:
     return sum(rows.floats.nbytes + rows.ints.nbytes for rows in parts) <= SHARE * free_bytes
 
 
+def computes_beside_the_cpu(device: torch.device | None) -> TypeGuard[torch.device]:
+    """True for a GPU, or another device that is not the CPU. None: the CPU."""
+    return device is not None and device.type != "cpu"
+
+
 def copied_ahead(batches: Iterator[Batch], device: torch.device | None) -> Iterator[Batch]:
     """The batches on `device`, in their order. On a CPU they stay as they are.
 
     For another device a thread makes them ahead. For a GPU it copies them in a stream of its own, from pinned memory,
     so that no copy waits for the steps in the queue. torch uses that memory again when its copy has ended.
     """
-    if device is None or device.type == "cpu":
+    if not computes_beside_the_cpu(device):
         return batches
     if device.type != "cuda":
         return ahead(batch.on(device) for batch in batches)

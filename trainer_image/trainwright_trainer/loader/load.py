@@ -13,7 +13,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.loader.batch import Layout
-from trainwright_trainer.loader.device import held_on
+from trainwright_trainer.loader.device import computes_beside_the_cpu, held_on
 from trainwright_trainer.loader.encoded_rows import Empty, EncodedRows, encoded_rows, in_memory
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.images import Decoded
@@ -54,7 +54,7 @@ def loaders(
         found: list[Loader] = [Windowed(prepared, code, layout, dtype, order, there) for code in codes]
     else:
         held = rows_of_node(partial(_all_rows, prepared, layout, dtype), layout, ranks or OneRank())
-        beside = device is not None and device.type != "cpu"
+        beside = computes_beside_the_cpu(device)
         found = [Materialised(rows, order, there, ahead=beside) for rows in held_on(there, held)]
     return {name: decoding(part, layout, order.seed, device) for name, part in zip(SPLIT_NAMES, found, strict=True)}
 

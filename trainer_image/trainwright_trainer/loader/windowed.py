@@ -18,11 +18,12 @@ import torch
 
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.features.tokens import lengths_of
+from trainwright_trainer.loader.ahead import spare_cores
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, joined
 from trainwright_trainer.loader.buckets import bucketed
 from trainwright_trainer.loader.by_length import by_length
 from trainwright_trainer.loader.cut import Bounds, Cut
-from trainwright_trainer.loader.device import copied_ahead
+from trainwright_trainer.loader.device import computes_beside_the_cpu, copied_ahead
 from trainwright_trainer.loader.encoded_rows import encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
@@ -101,9 +102,7 @@ class Windowed:
     @property
     def _spare_cores(self) -> int:
         """The cores that no step uses; at least one."""
-        on_a_gpu = self.device is not None and self.device.type != "cpu"
-        cores: int = pa.cpu_count()
-        return max(1, cores - (1 if on_a_gpu else torch.get_num_threads()))
+        return spare_cores() if computes_beside_the_cpu(self.device) else spare_cores(torch.get_num_threads())
 
     def _read(self, arrange: Arrange, window: int, edge: int, own: list[Bounds], cores: int | None) -> Batch:
         """The rows of a window at the positions `own`, counted from its first row, in the order of `arrange`.
