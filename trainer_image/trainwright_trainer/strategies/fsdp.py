@@ -33,6 +33,7 @@ from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, assign
 from trainwright_trainer.rundir.blocks import Block, copy_common, whole
+from trainwright_trainer.strategies.fsdp_sums import RunningSums, can_run_beside_backward
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.precision import Forward
 from trainwright_trainer.strategies.torch_engine import TorchEngine
@@ -49,6 +50,8 @@ class Fsdp(TorchEngine):
         self._options = _options(section, ranks.device)
         self._shard_device = torch.device("cpu") if _offload(section) else ranks.device
         self._dtype = DTYPES[trainer.precision]
+        policy: MixedPrecisionPolicy = self._options["mp_policy"]
+        self._sums = RunningSums() if can_run_beside_backward(policy, self._dtype, ranks.device) else None
         self._whole = model
         self._shapes = {name: one.shape for name, one in model.named_parameters()}
         super().__init__(deepcopy(model), trainer, learning_rate, ranks)
@@ -75,10 +78,20 @@ class Fsdp(TorchEngine):
             for block in self.model.blocks():
                 fully_shard(block, **options)
             fully_shard(module, **options)
+        for sharded in (one for one in module.modules() if isinstance(one, FSDPModule)):
+            self._sum_gradients(sharded)
         self._fill(module)
         if policy.param_dtype is not None:
             _cast(module, policy.param_dtype, self._dtype)
         return model
+
+    def _sum_gradients(self, sharded: FSDPModule) -> None:
+        """Let FSDP take the sum of the gradients over ranks instead of their mean."""
+        sharded.set_force_sum_reduction_for_comms(True)
+        sharded.set_gradient_divide_factor(1.0)
+        if self._sums is not None:
+            # torch does not export the base class that it asks for.
+            sharded.set_custom_reduce_scatter(self._sums.of_block())  # type: ignore[arg-type]
 
     def _fill(self, module: nn.Module) -> None:
         """Give the shards their memory and their initial values, from one whole tensor at a time."""
@@ -109,11 +122,10 @@ class Fsdp(TorchEngine):
         return None if self._penalty is None else penalty(self._parameters, self._penalty, self._factor)
 
     def _backward(self, loss: torch.Tensor) -> None:
-        """FSDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is a sum."""
         with raising_peer_lost():
-            (loss * self.ranks.world).backward()  # type: ignore[no-untyped-call]
-        if self._last_pass:
-            self.ranks.watch.computed()
+            super()._backward(loss)
+            if self._sums is not None:
+                self._sums.wait()
 
     def update(self, rate: float) -> None:
         for name, parameter in self.model.named_parameters():

@@ -1,0 +1,79 @@
+"""FSDP's sums of gradients on a CPU, beside the backward pass.
+
+FSDP lets communication run beside computation by streams, which only a GPU has. On a CPU it waits for each sum. Here a
+sum is started, the backward pass goes on, and the sums are awaited after it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import MixedPrecisionPolicy
+
+_MOST_RUNNING = 2
+"""Each running sum keeps the whole gradients of a block in memory."""
+
+
+def can_run_beside_backward(policy: MixedPrecisionPolicy, dtype: torch.dtype, device: torch.device) -> bool:
+    """True if FSDP does nothing with a sum in the backward pass: it casts none to `dtype`, that of the parameters.
+
+    A GPU needs no `RunningSums`.
+    """
+    return device.type == "cpu" and (policy.reduce_dtype or policy.param_dtype or dtype) == dtype
+
+
+class RunningSums:
+    """The sums of one backward pass that have started, the oldest first."""
+
+    def __init__(self) -> None:
+        self._works: deque[dist.Work] = deque()
+        self._blocks: list[BlockSum] = []
+
+    def of_block(self) -> BlockSum:
+        self._blocks.append(BlockSum(self))
+        return self._blocks[-1]
+
+    def add(self, work: dist.Work) -> None:
+        self._works.append(work)
+        while len(self._works) > _MOST_RUNNING:
+            self._works.popleft().wait()
+
+    def wait(self) -> None:
+        """Wait until all gradients are complete."""
+        while self._works:
+            self._works.popleft().wait()
+        for block in self._blocks:
+            block.has_sum = False
+
+
+class BlockSum:
+    """The `ReduceScatter` of torch that sums the gradients of one block and does not wait for the result.
+
+    FSDP must not read the result before `RunningSums.wait`. It reads it at once if it adds it to an earlier one, for a
+    block that runs several times in a forward pass. These sums are awaited.
+    """
+
+    def __init__(self, running: RunningSums) -> None:
+        self._running = running
+        self.has_sum = False
+
+    def allocate(self, size: Sequence[int], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        return torch.empty(*size, dtype=dtype, device=device)
+
+    def __call__(
+        self,
+        output_tensor: torch.Tensor,
+        input_tensor: torch.Tensor,
+        group: dist.ProcessGroup,
+        op: dist.ReduceOp.RedOpType,
+        async_op: bool = False,  # noqa: ARG002  # FSDP never sets it
+    ) -> None:
+        work = dist.reduce_scatter_tensor(output_tensor, input_tensor, op, group, async_op=True)
+        assert work is not None
+        self._running.add(work)
+        if self.has_sum:
+            self._running.wait()
+        self.has_sum = True
