@@ -125,7 +125,7 @@ class Fsdp(TorchEngine):
         with raising_peer_lost():
             super()._backward(loss)
             if self._sums is not None:
-                self._sums.wait()
+                self._sums.finish()
 
     def update(self, rate: float) -> None:
         for name, parameter in self.model.named_parameters():

@@ -36,24 +36,27 @@ class RunningSums:
         self._blocks.append(BlockSum(self))
         return self._blocks[-1]
 
-    def add(self, work: dist.Work) -> None:
+    def add(self, work: dist.Work, most_running: int) -> None:
+        """Add a sum, and wait for the oldest ones until at most `most_running` run."""
         self._works.append(work)
-        while len(self._works) > _MOST_RUNNING:
-            self._works.popleft().wait()
+        self._wait(most_running)
 
-    def wait(self) -> None:
-        """Wait until all gradients are complete."""
-        while self._works:
-            self._works.popleft().wait()
+    def finish(self) -> None:
+        """Wait until all gradients are complete. The next backward pass begins."""
+        self._wait(0)
         for block in self._blocks:
             block.has_sum = False
+
+    def _wait(self, most_running: int) -> None:
+        while len(self._works) > most_running:
+            self._works.popleft().wait()
 
 
 class BlockSum:
     """The `ReduceScatter` of torch that sums the gradients of one block and does not wait for the result.
 
-    FSDP must not read the result before `RunningSums.wait`. It reads it at once if it adds it to an earlier one, for a
-    block that runs several times in a forward pass. These sums are awaited.
+    FSDP must not read the result before `RunningSums.finish`. It reads it at once if it adds it to an earlier one, for
+    a block that runs several times in a forward pass. These sums are awaited.
     """
 
     def __init__(self, running: RunningSums) -> None:
@@ -73,7 +76,5 @@ class BlockSum:
     ) -> None:
         work = dist.reduce_scatter_tensor(output_tensor, input_tensor, op, group, async_op=True)
         assert work is not None
-        self._running.add(work)
-        if self.has_sum:
-            self._running.wait()
+        self._running.add(work, 0 if self.has_sum else _MOST_RUNNING)
         self.has_sum = True
