@@ -14,7 +14,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
-from trainwright_trainer.strategies.fsdp_sums import RunningSums, can_run_beside_backward
+from trainwright_trainer.strategies.fsdp_sums import BlockSum, RunningSums, can_run_beside_backward, sum_gradients
 
 
 class Work:
@@ -32,7 +32,7 @@ def logged(blocks: list[int]) -> list[str]:
     """The starts and ends of the sums of these blocks, in this order, and the end of the backward pass."""
     log: list[str] = []
     sums = RunningSums()
-    of_block = {block: sums.of_block() for block in sorted(set(blocks))}
+    of_block = {block: BlockSum(sums) for block in sorted(set(blocks))}
 
     def started(*_: Any, async_op: bool) -> Work:
         assert async_op
@@ -85,10 +85,7 @@ def gradients(of_rank: bool, repeats: int) -> dict[str, torch.Tensor]:
         rank, world = dist.get_rank(), dist.get_world_size()
         mesh = init_device_mesh("cpu", (world,))
         for module in (*network.layers, network):
-            sharded = cast(FSDPModule, fully_shard(module, mesh=mesh))
-            sharded.set_force_sum_reduction_for_comms(True)
-            sharded.set_gradient_divide_factor(1.0)
-            sharded.set_custom_reduce_scatter(sums.of_block())
+            sum_gradients(cast(FSDPModule, fully_shard(module, mesh=mesh)), sums)
         rows = rows[rank::world]
     for _ in range(repeats):
         network.zero_grad()

@@ -33,7 +33,7 @@ from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, assign
 from trainwright_trainer.rundir.blocks import Block, copy_common, whole
-from trainwright_trainer.strategies.fsdp_sums import RunningSums, can_run_beside_backward
+from trainwright_trainer.strategies.fsdp_sums import RunningSums, can_run_beside_backward, sum_gradients
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.precision import Forward
 from trainwright_trainer.strategies.torch_engine import TorchEngine
@@ -79,19 +79,11 @@ class Fsdp(TorchEngine):
                 fully_shard(block, **options)
             fully_shard(module, **options)
         for sharded in (one for one in module.modules() if isinstance(one, FSDPModule)):
-            self._sum_gradients(sharded)
+            sum_gradients(sharded, self._sums)
         self._fill(module)
         if policy.param_dtype is not None:
             _cast(module, policy.param_dtype, self._dtype)
         return model
-
-    def _sum_gradients(self, sharded: FSDPModule) -> None:
-        """Let FSDP take the sum of the gradients over ranks instead of their mean."""
-        sharded.set_force_sum_reduction_for_comms(True)
-        sharded.set_gradient_divide_factor(1.0)
-        if self._sums is not None:
-            # torch does not export the base class that it asks for.
-            sharded.set_custom_reduce_scatter(self._sums.of_block())  # type: ignore[arg-type]
 
     def _fill(self, module: nn.Module) -> None:
         """Give the shards their memory and their initial values, from one whole tensor at a time."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import torch
 import torch.distributed as dist
-from torch.distributed.fsdp import MixedPrecisionPolicy
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy
 
 _MOST_RUNNING = 2
 """Each running sum keeps the whole gradients of a block in memory."""
@@ -25,27 +25,32 @@ def can_run_beside_backward(policy: MixedPrecisionPolicy, dtype: torch.dtype, de
     return device.type == "cpu" and (policy.reduce_dtype or policy.param_dtype or dtype) == dtype
 
 
+def sum_gradients(block: FSDPModule, sums: RunningSums | None) -> None:
+    """Let FSDP take the sum of a block's gradients over ranks instead of their mean. `sums`: those that it joins."""
+    block.set_force_sum_reduction_for_comms(True)
+    block.set_gradient_divide_factor(1.0)
+    if sums is not None:
+        # torch does not export the base class that it asks for.
+        block.set_custom_reduce_scatter(BlockSum(sums))  # type: ignore[arg-type]
+
+
 class RunningSums:
     """The sums of one backward pass that have started, the oldest first."""
 
     def __init__(self) -> None:
         self._works: deque[dist.Work] = deque()
-        self._blocks: list[BlockSum] = []
+        self._summed: set[BlockSum] = set()
 
-    def of_block(self) -> BlockSum:
-        self._blocks.append(BlockSum(self))
-        return self._blocks[-1]
-
-    def add(self, work: dist.Work, most_running: int) -> None:
-        """Add a sum, and wait for the oldest ones until at most `most_running` run."""
+    def add(self, block: BlockSum, work: dist.Work) -> None:
+        """Add a sum, and wait until at most two run: for a further one of a block, until none does."""
         self._works.append(work)
-        self._wait(most_running)
+        self._wait(0 if block in self._summed else _MOST_RUNNING)
+        self._summed.add(block)
 
     def finish(self) -> None:
         """Wait until all gradients are complete. The next backward pass begins."""
         self._wait(0)
-        for block in self._blocks:
-            block.has_sum = False
+        self._summed.clear()
 
     def _wait(self, most_running: int) -> None:
         while len(self._works) > most_running:
@@ -61,7 +66,6 @@ class BlockSum:
 
     def __init__(self, running: RunningSums) -> None:
         self._running = running
-        self.has_sum = False
 
     def allocate(self, size: Sequence[int], *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         return torch.empty(*size, dtype=dtype, device=device)
@@ -76,5 +80,4 @@ class BlockSum:
     ) -> None:
         work = dist.reduce_scatter_tensor(output_tensor, input_tensor, op, group, async_op=True)
         assert work is not None
-        self._running.add(work, 0 if self.has_sum else _MOST_RUNNING)
-        self.has_sum = True
+        self._running.add(self, work)
