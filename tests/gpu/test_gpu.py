@@ -30,6 +30,8 @@ STEPS = {
     "steps_per_checkpoint": 5,
     "early_stop": -1,
     "precision": "float32",
+    # A bias before a batch norm has a gradient of rounding errors alone. A small eps makes steps of full length of it.
+    "optimizer": {"type": "adam", "eps": 1e-3},
 }
 STRATEGIES: dict[str, dict[str, Any]] = {
     "ddp": {"type": "ddp"},

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.data.order import Purpose, key
+from trainwright_trainer.data.order import Purpose, hashes, key
+from trainwright_trainer.loader.device_order import positions_by_hash
 from trainwright_trainer.loader.epoch_order import EpochOrder, epoch_order, stable_argsort
 
 VECTORS = json.loads(Path(__file__).parents[1].joinpath("data/vectors.json").read_text(encoding="utf-8"))
@@ -72,6 +74,13 @@ def test_values_with_equal_first_bits_are_sorted_as_whole_values(parts):
 def test_many_values_are_sorted():
     values = np.random.default_rng(0).integers(0, 2**24, 100_000, dtype=np.uint64) << np.uint64(40)
     assert np.array_equal(stable_argsort(values), np.argsort(values, kind="stable"))
+
+
+@given(st.integers(-(2**63), 2**64 - 1), st.lists(st.integers(0, 2**62), max_size=200))
+def test_a_gpu_computes_the_same_order(seed, rows):
+    own, given = key(seed, Purpose.EPOCH, 3), np.array(rows, dtype=np.int64)
+    found = positions_by_hash(own, torch.from_numpy(given)).tolist()
+    assert found == stable_argsort(hashes(own, given)).tolist()
 
 
 def test_copies_of_a_row_lie_apart():

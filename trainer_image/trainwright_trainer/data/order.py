@@ -11,8 +11,8 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-_GOLDEN = 0x9E3779B97F4A7C15
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
 _HASHED_ROWS = 16_384
 """Rows that are hashed at a time, so that they stay in a core's cache: a third of the time."""
@@ -36,16 +36,16 @@ class Purpose(IntEnum):
 def mix(value: int) -> int:
     """The finalizer of splitmix64: a bijection of 64-bit numbers."""
     value &= _MASK
-    value = ((value ^ (value >> 30)) * _FIRST) & _MASK
-    value = ((value ^ (value >> 27)) * _SECOND) & _MASK
+    value = ((value ^ (value >> 30)) * FIRST) & _MASK
+    value = ((value ^ (value >> 27)) * SECOND) & _MASK
     return value ^ (value >> 31)
 
 
 def key(seed: int, *words: int) -> int:
     """A 64-bit key of `seed` and `words`, the first of which is a `Purpose`. Negative seeds wrap around."""
-    found = mix(seed + _GOLDEN)
+    found = mix(seed + GOLDEN)
     for word in words:
-        found = mix((found ^ (word & _MASK)) + _GOLDEN)
+        found = mix((found ^ (word & _MASK)) + GOLDEN)
     return found
 
 
@@ -65,11 +65,11 @@ def hashes(of_key: int | npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) 
 def _hashes(keys: npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
     value = rows.astype(np.uint64)
     value += np.uint64(1)
-    value *= np.uint64(_GOLDEN)
+    value *= np.uint64(GOLDEN)
     value += keys
     value ^= value >> np.uint64(30)
-    value *= np.uint64(_FIRST)
+    value *= np.uint64(FIRST)
     value ^= value >> np.uint64(27)
-    value *= np.uint64(_SECOND)
+    value *= np.uint64(SECOND)
     value ^= value >> np.uint64(31)
     return value

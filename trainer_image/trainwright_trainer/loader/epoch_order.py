@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from trainwright_trainer.data.order import Purpose, hashes, key
+from trainwright_trainer.loader.device_order import can_sort, sorted_by_hash
 
 _SORTED_ROWS = 16_384
 """Rows whose keys are made at a time, so that they stay in a core's cache."""
@@ -26,12 +28,14 @@ class EpochOrder:
     window_rows: int | None = None
     bucketing: int | None = None
 
-    def positions(self, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def positions(
+        self, epoch: int, rows: npt.NDArray[np.int64], device: torch.device | None = None
+    ) -> npt.NDArray[np.int64]:
         """int64 [n]: positions in `rows`, ascending source row numbers, in the order of the epoch, counted from 0.
 
-        The order of a subset of rows is a subsequence of the order of all rows.
+        The order of a subset of rows is a subsequence of the order of all rows. `device`: a GPU that may sort them.
         """
-        within = self.within(epoch, rows)
+        within = self.within(epoch, rows, device)
         if self.window_rows is None or not self.shuffles or not len(rows):
             return within
         windows = rows // self.window_rows
@@ -43,7 +47,9 @@ class EpochOrder:
         windows = np.arange(count)
         return stable_argsort(hashes(key(self.seed, Purpose.WINDOW, epoch), windows)) if self.shuffles else windows
 
-    def within(self, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def within(
+        self, epoch: int, rows: npt.NDArray[np.int64], device: torch.device | None = None
+    ) -> npt.NDArray[np.int64]:
         """int64 [n]: positions in `rows`, ascending source row numbers of one window, in the order of the epoch.
 
         A row that stands there several times has a place in the order for each of its copies.
@@ -51,7 +57,10 @@ class EpochOrder:
         if not self.shuffles:
             return np.arange(len(rows))
         if np.all(rows[1:] > rows[:-1]):
-            return stable_argsort(hashes(key(self.seed, Purpose.EPOCH, epoch), rows))
+            own = key(self.seed, Purpose.EPOCH, epoch)
+            if can_sort(device, len(rows)):
+                return sorted_by_hash(own, rows, device)
+            return stable_argsort(hashes(own, rows))
         copies = np.arange(len(rows)) - np.searchsorted(rows, rows)
         later = [key(self.seed, Purpose.EPOCH, epoch, copy) for copy in range(1, int(copies.max()) + 1)]
         keys = np.array([key(self.seed, Purpose.EPOCH, epoch), *later], dtype=np.uint64)

@@ -76,9 +76,10 @@ class Materialised:
         if not self.ahead:
             return self.order.positions(epoch, self.held.rows)
         sorter = ThreadPoolExecutor(1, thread_name_prefix="order")
-        known = self._orders.pop(epoch, None) or sorter.submit(self.order.positions, epoch, self.held.rows)
+        order = partial(self.order.positions, rows=self.held.rows, device=self.device)
+        known = self._orders.pop(epoch, None) or sorter.submit(order, epoch)
         self._orders.clear()
-        self._orders[epoch + 1] = sorter.submit(self.order.positions, epoch + 1, self.held.rows)
+        self._orders[epoch + 1] = sorter.submit(order, epoch + 1)
         sorter.shutdown(wait=False)
         return known.result()
 
@@ -86,4 +87,4 @@ class Materialised:
         chosen = positions[bounds[0][0] : bounds[-1][1]]
         if len(chosen) != sum(stop - start for start, stop in bounds):
             chosen = np.concatenate([positions[start:stop] for start, stop in bounds])
-        return self.held.take(chosen)
+        return self.held.take(chosen, pinned=self.device is not None and self.device.type == "cuda")

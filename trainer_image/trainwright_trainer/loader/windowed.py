@@ -90,7 +90,7 @@ class Windowed:
 
     def _arranged(self, epoch: int, batch: int, rows: Positions, first: int) -> Positions:
         """The order of a window's rows. `batch`: the rows of a global batch."""
-        positions = self.order.within(epoch, rows)
+        positions = self.order.within(epoch, rows, self.device)
         if self.order.bucketing is None or not len(rows):
             return positions
         place = ColumnRange("ragged", self.order.bucketing, self.order.bucketing + 1)

@@ -58,7 +58,7 @@ class TrainState:
 
     def weights(self) -> dict[str, Block]:
         """A copy of this rank's part of the model, on the CPU."""
-        return {name: replace(one, data=one.data.to("cpu", copy=True)) for name, one in self._own_weights().items()}
+        return dict(self.staging.copied(self._own_weights()))
 
     def _own_weights(self) -> dict[str, Block]:
         return own_parts(self.engine.weights(), self.engine.ranks)
