@@ -27,6 +27,14 @@ CHANGES = {
     # The headers of torch 2.15 are C++20.
     "CMakeLists.txt": ("set(CMAKE_CXX_STANDARD 14)", "set(CMAKE_CXX_STANDARD 20)"),
     "horovod/torch/CMakeLists.txt": ("set(CMAKE_CXX_STANDARD 14)", "set(CMAKE_CXX_STANDARD 20)"),
+    # Built without CUDA, Horovod copies the gradients of a GPU to the CPU, and its thread copies the sums back. It does
+    # not wait for the first copy, and its thread refuses to select the GPU. torch selects it in each copy by itself.
+    "horovod/torch/mpi_ops_v2.cc": ("/*non_blocking=*/true", "/*non_blocking=*/false"),
+    "horovod/torch/cuda_util.cc": (
+        'throw std::logic_error("Internal error. Requested device context manager "\n'
+        '                           "with GPU device but not compiled with CUDA.");',
+        "restore_device_ = CPU_DEVICE_ID;",
+    ),
     # gcc 14 rejects the assignment to a constant member.
     "third_party/flatbuffers/include/flatbuffers/stl_emulation.h": ("count_ = other.count_;", ""),
 }

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 
 from trainwright_trainer.data.order import FIRST, GOLDEN, SECOND
+from trainwright_trainer.loader.batch import copied
 
 SHARE = 0.25
 """The most of a GPU's free memory that the order of an epoch takes while it is computed."""
@@ -28,9 +29,12 @@ def can_sort(device: torch.device | None, rows: int) -> TypeGuard[torch.device]:
 
 def sorted_by_hash(of_key: int, rows: npt.NDArray[np.int64], device: torch.device) -> npt.NDArray[np.int64]:
     """int64 [n]: the positions of the rows in ascending order of their hashes. It does not wait for queued steps."""
+    found = torch.empty(len(rows), dtype=torch.int64, pin_memory=True)
     with torch.cuda.stream(torch.cuda.Stream(device)):  # type: ignore[no-untyped-call]
-        found: npt.NDArray[np.int64] = positions_by_hash(of_key, torch.from_numpy(rows).to(device)).cpu().numpy()
-    return found
+        found.copy_(positions_by_hash(of_key, copied(torch.from_numpy(rows), device)), non_blocking=True)
+        arrived = torch.cuda.current_stream(device).record_event()
+    arrived.synchronize()
+    return np.array(found)  # torch cannot know until when copies read a part of pinned memory that numpy holds
 
 
 def positions_by_hash(of_key: int, rows: torch.Tensor) -> torch.Tensor:

@@ -62,16 +62,17 @@ class EncodedRows:
         images = tuple(column[rows] for column in self.images)
         return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged, images)
 
-    def take(self, positions: Rows, *, pinned: bool = False) -> Batch:
+    def take(self, positions: Rows, rows: Rows | None = None, *, pinned: bool = False) -> Batch:
         """A copy of the rows at `positions`, counted from the first one, in that order.
 
-        `pinned`: the dense columns of rows on the CPU are copied into pinned memory, from which a GPU can copy them.
+        `rows`: their source row numbers, if they are known. `pinned`: the dense columns of rows on the CPU are copied
+        into pinned memory, from which a GPU can copy them.
         """
         index = copied(torch.from_numpy(positions), self.floats.device)
         floats, ints = (_gathered(tensor, index, pinned and tensor.is_cpu) for tensor in (self.floats, self.ints))
         ragged = tuple(_ragged(column.take(pa.array(positions))) for column in self.ragged)
         images = tuple(column.take(positions) for column in self.images)
-        return Batch(floats, ints, self.rows[positions], ragged, images)
+        return Batch(floats, ints, self.rows[positions] if rows is None else rows, ragged, images)
 
 
 def _gathered(tensor: torch.Tensor, index: torch.Tensor, pinned: bool) -> torch.Tensor:

@@ -21,6 +21,8 @@ from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 
 Positions = npt.NDArray[np.int64]
+Order = tuple[Positions, Positions | None]
+"""The positions of an epoch's rows, and their source row numbers, if they are known already."""
 # Rows that are gathered at a time, so that they stay in a core's cache.
 _GATHER_ROWS = 16_384
 
@@ -37,7 +39,7 @@ class Materialised:
     order: EpochOrder
     device: torch.device | None = None
     ahead: bool = False
-    _orders: dict[int, Future[Positions]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _orders: dict[int, Future[Order]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.held)
@@ -59,11 +61,11 @@ class Materialised:
         bounds = cut.bounds(len(self), from_row)
         together = 1 if self.held.images else max(1, _GATHER_ROWS // cut.global_rows)
         groups = [bounds[start : start + together] for start in range(0, len(bounds), together)]
-        positions = self._positions(epoch)
+        order = self._order(epoch)
         if self.order.bucketing is not None:
             lengths = self.held.lengths(self.order.bucketing)
-            positions = bucketed(positions, lengths, cut.global_rows, self.order.seed, epoch)
-        gathered: Iterator[Batch] = map(partial(self._gathered, positions), groups)
+            order = bucketed(order[0], lengths, cut.global_rows, self.order.seed, epoch), None
+        gathered: Iterator[Batch] = map(partial(self._gathered, order), groups)
         if self.ahead and self.device is None:
             gathered = ahead(gathered)
         for group, rows in zip(groups, copied_ahead(gathered, self.device), strict=True):
@@ -72,19 +74,33 @@ class Materialised:
                 yield rows.part(slice(done, done + stop - start))
                 done += stop - start
 
-    def _positions(self, epoch: int) -> Positions:
+    def _order(self, epoch: int) -> Order:
         if not self.ahead:
-            return self.order.positions(epoch, self.held.rows)
+            return self.order.positions(epoch, self.held.rows), None
         sorter = ThreadPoolExecutor(1, thread_name_prefix="order")
-        order = partial(self.order.positions, rows=self.held.rows, device=self.device)
-        known = self._orders.pop(epoch, None) or sorter.submit(order, epoch)
+        known = self._orders.pop(epoch, None) or sorter.submit(self._sorted, epoch)
         self._orders.clear()
-        self._orders[epoch + 1] = sorter.submit(order, epoch + 1)
+        self._orders[epoch + 1] = sorter.submit(self._sorted, epoch + 1)
         sorter.shutdown(wait=False)
         return known.result()
 
-    def _gathered(self, positions: Positions, bounds: list[Bounds]) -> Batch:
-        chosen = positions[bounds[0][0] : bounds[-1][1]]
-        if len(chosen) != sum(stop - start for start, stop in bounds):
-            chosen = np.concatenate([positions[start:stop] for start, stop in bounds])
-        return self.held.take(chosen, pinned=self.device is not None and self.device.type == "cuda")
+    def _sorted(self, epoch: int) -> Order:
+        """To look up the numbers of a batch takes a core as long as the rest of its work for a GPU, so they are ready
+        before."""
+        positions = self.order.positions(epoch, self.held.rows, self.device)
+        rows = torch.from_numpy(self.held.rows).gather(0, torch.from_numpy(positions))  # on several cores
+        return positions, rows.numpy()
+
+    def _gathered(self, order: Order, bounds: list[Bounds]) -> Batch:
+        positions, rows = order
+        known = None if rows is None else _those_in(rows, bounds)
+        is_for_gpu = self.device is not None and self.device.type == "cuda"
+        return self.held.take(_those_in(positions, bounds), known, pinned=is_for_gpu)
+
+
+def _those_in(rows: Positions, bounds: list[Bounds]) -> Positions:
+    """The rows in ascending bounds; a view where these follow each other."""
+    first, last = bounds[0][0], bounds[-1][1]
+    if last - first == sum(stop - start for start, stop in bounds):
+        return rows[first:last]
+    return np.concatenate([rows[start:stop] for start, stop in bounds])

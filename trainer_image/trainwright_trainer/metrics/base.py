@@ -1,9 +1,10 @@
 """The metrics of one output as a mergeable state: sums over rows, and the rows themselves where their order matters.
 
 `update` runs at every training step, so it only stores the rows. After `FOLDED_TOGETHER` logits the stored rows are
-folded into the sums, in float64 and all at once. Those of a GPU are folded by a thread once they have been copied, so
-that neither the GPU nor the next step waits. Rows that are not folded yet belong to the state: a run that resumes
-from a checkpoint folds the same rows together as an uninterrupted run, so the sums are equal bit for bit.
+folded into the sums, in float64 and all at once. A GPU folds its rows itself, and its sums stay there until they are
+read. Metrics that need numpy are folded by a thread once the rows have been copied. So neither the GPU nor the next
+step waits. Rows that are not folded yet belong to the state: a run that resumes from a checkpoint folds the same rows
+together as an uninterrupted run, so the sums are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from trainwright_trainer.metrics.stored_rows import Rows, StoredRows
 
 Array = npt.NDArray[Any]
 Sums = dict[str, Array]
+AnySum = Array | torch.Tensor
+AnySums = Mapping[str, AnySum]
+"""Sums on the CPU, or on the GPU that computes them."""
 Kept = list[tuple[torch.Tensor, torch.Tensor]]
 """Logits and targets of kept rows."""
 
@@ -37,6 +41,9 @@ class OutputMetrics(ABC):
     state of a training round: it is part of each checkpoint, so it may replace many kept rows by sums.
     """
 
+    needs_cpu = True
+    """True if `fold` computes with numpy."""
+
     def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
         self.feature, self.statistics, self.keeps, self.running = feature, statistics, keeps, running
         self._folding = Folding()
@@ -45,7 +52,7 @@ class OutputMetrics(ABC):
     def reset(self) -> None:
         self._folding.finish()
         self._folding = Folding()  # a copy of this state may have the other one
-        self._sums: Sums = {}
+        self._sums: AnySums = {}
         self._kept: Kept = []
         self._waiting = StoredRows()
 
@@ -64,10 +71,11 @@ class OutputMetrics(ABC):
         state = self.folded()
         if not state.rows:
             return {}
-        mean = float(state._sums["loss"]) / state.weight(state._sums)
+        sums = state.sums()
+        mean = float(sums["loss"]) / state.weight(sums)
         # A loss named root_… is the root of the mean over all rows.
         loss = mean**0.5 if self.feature.loss.type.startswith("root_") else mean
-        return {"loss": loss, **state.scores(state._sums)}
+        return {"loss": loss, **state.scores(sums)}
 
     def weight(self, sums: Sums) -> int:
         """The divisor of the sum of the losses: the number of rows."""
@@ -80,8 +88,11 @@ class OutputMetrics(ABC):
         return int(self._sums.get("rows", np.int64(0)))
 
     @abstractmethod
-    def fold(self, logits: Array, targets: Array) -> Sums:
-        """Sums over these rows: any arrays that can be added. Floats are float64."""
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
+        """Sums over these rows: anything that can be added. Floats are float64, and so are the logits.
+
+        With `needs_cpu` the rows are on the CPU. Else the sums of a GPU's rows are there too, and nothing waits for it.
+        """
 
     @abstractmethod
     def scores(self, sums: Sums) -> dict[str, float]:
@@ -91,7 +102,7 @@ class OutputMetrics(ABC):
         """A copy of this state with all rows folded."""
         self._folding.finish()
         state = copy(self)
-        state._sums, state._kept, state._waiting = dict(self._sums), list(self._kept), StoredRows()
+        state._kept, state._waiting = list(self._kept), StoredRows()
         if self._waiting.rows:
             state._fold_rows(self._waiting.all())
         return state
@@ -106,9 +117,9 @@ class OutputMetrics(ABC):
         self._kept = self.condensed(self._kept)
 
     def sums(self) -> Sums:
-        """The sums over the folded rows."""
+        """The sums over the folded rows, on the CPU."""
         self._folding.finish()
-        return self._sums
+        return {name: _array(value) for name, value in self._sums.items()}
 
     def kept(self) -> tuple[Array, Array]:
         """Logits and targets of the folded rows; only with `keeps`."""
@@ -126,12 +137,9 @@ class OutputMetrics(ABC):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The state for a checkpoint, as tensors on the CPU that nothing changes later."""
-        self._folding.finish()
-        found = {f"sums.{name}": torch.from_numpy(np.array(value)) for name, value in self._sums.items()}
+        found = {f"sums.{name}": torch.from_numpy(np.array(value)) for name, value in self.sums().items()}
         if self._kept:
-            found["kept.logits"], found["kept.targets"] = (
-                torch.cat([part[i] for part in self._kept]).cpu() for i in (0, 1)
-            )
+            found["kept.logits"], found["kept.targets"] = (one.cpu() for one in side_by_side(self._kept))
         if self._waiting.rows:
             found |= dict(zip(_WAITING, _on_cpu(self._waiting.all()), strict=True))
         return found
@@ -158,19 +166,20 @@ class OutputMetrics(ABC):
             self._waiting.clear()
 
     def _start_fold(self, rows: Rows) -> None:
-        if rows[0].is_cuda:
+        if rows[0].is_cuda and self.needs_cpu:
             self._folding.start(rows, self._fold_rows)
         else:
             self._fold_rows(rows)
 
+    @torch.no_grad()
     def _fold_rows(self, rows: Rows) -> None:
-        logits, targets, losses = _on_cpu(rows)
+        logits, targets, losses = _on_cpu(rows) if self.needs_cpu else _copied(rows)
         if logits.dtype not in (torch.float32, torch.float64):
             logits = logits.float()
-        sums: Sums = {"rows": np.asarray(len(losses)), "loss": np.asarray(losses.double().sum().item())}
         if self.keeps:
             self._kept.append((logits, self.compact(targets)))
-        self._add({**sums, **self.fold(logits.double().numpy(), targets.numpy())})
+        sums: AnySums = {"rows": np.asarray(len(losses)), "loss": losses.double().sum()}
+        self._add({**sums, **self.fold(logits.double(), targets)})
         self._kept = self.condensed(self._kept)
 
     def condensed(self, kept: Kept) -> Kept:
@@ -181,18 +190,47 @@ class OutputMetrics(ABC):
         """The targets in the form in which they are kept."""
         return targets
 
-    def _add(self, sums: Sums) -> None:
+    def _add(self, sums: AnySums) -> None:
         """Add sums. A state without rows has none, and changes nothing."""
-        self._sums = self._sums | {name: self._sums.get(name, 0) + value for name, value in sums.items()}
+        added = {name: _sum(self._sums.get(name), value) for name, value in sums.items()}
+        self._sums = {**self._sums, **added}
+
+
+def _sum(known: AnySum | None, value: AnySum) -> AnySum:
+    """On the CPU an array. If one of them is on a GPU, a tensor there."""
+    if isinstance(value, torch.Tensor) and value.is_cpu:
+        value = value.numpy()
+    if known is None:
+        return value
+    device = next((one.device for one in (known, value) if isinstance(one, torch.Tensor)), None)
+    if device is None:
+        return known + value
+    return torch.as_tensor(known, device=device) + torch.as_tensor(value, device=device)
+
+
+def _array(value: AnySum) -> Array:
+    return value.cpu().numpy() if isinstance(value, torch.Tensor) else value
 
 
 def joined(kept: Kept) -> tuple[Array, Array]:
-    """Logits and targets of all parts."""
-    logits, targets = (torch.cat([part[i] for part in kept]) for i in (0, 1))
-    return logits.numpy(), targets.numpy()
+    """Logits and targets of all parts, on the CPU."""
+    logits, targets = side_by_side(kept)
+    return logits.cpu().numpy(), targets.cpu().numpy()
+
+
+def side_by_side(kept: Kept) -> tuple[torch.Tensor, torch.Tensor]:
+    """Logits and targets of all parts, on the device of the last one. Those of a checkpoint are on the CPU."""
+    device = kept[-1][0].device
+    logits, targets = (torch.cat([part[i].to(device) for part in kept]) for i in (0, 1))
+    return logits, targets
 
 
 def _on_cpu(rows: Rows) -> Rows:
     """Copies on the CPU."""
     logits, targets, losses = (one.detach().to("cpu", copy=True) for one in rows)
+    return logits, targets, losses
+
+
+def _copied(rows: Rows) -> Rows:
+    logits, targets, losses = (one.detach().clone() for one in rows)
     return logits, targets, losses

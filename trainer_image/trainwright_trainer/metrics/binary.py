@@ -5,13 +5,11 @@ A running state keeps `MOST_KEPT` rows at most. Beyond them it counts the rows i
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 
 from trainwright_trainer.features.binary import log_odds
-from trainwright_trainer.metrics.base import Array, Kept, OutputMetrics, Sums, joined
+from trainwright_trainer.metrics.base import AnySums, Kept, OutputMetrics, Sums, side_by_side
 from trainwright_trainer.metrics.ranking import histogram, roc_auc, roc_auc_of_histogram
-from trainwright_trainer.models.units import probability
 
 MOST_KEPT = 1 << 16
 HISTOGRAM = "histogram"
@@ -23,11 +21,13 @@ class BinaryMetrics(OutputMetrics):
     As in torchmetrics, a share of zero rows (such as the precision if no row is predicted true) is 0.
     """
 
-    def fold(self, logits: Array, targets: Array) -> Sums:
+    needs_cpu = False
+
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
         """`confusion`: the number of rows by [true class, predicted class]."""
-        predicted = probability(logits) >= self.feature.threshold
-        cells = np.bincount(2 * (targets > 0.5) + predicted, minlength=4)
-        return {"confusion": cells.reshape(2, 2)}
+        predicted, true = _probability(logits) >= self.feature.threshold, targets > 0.5
+        cells = [(rows & chosen).sum() for rows in (~true, true) for chosen in (~predicted, predicted)]
+        return {"confusion": torch.stack(cells).reshape(2, 2)}
 
     def scores(self, sums: Sums) -> dict[str, float]:
         (true_negative, false_positive), (false_negative, true_positive) = sums["confusion"].tolist()
@@ -53,13 +53,19 @@ class BinaryMetrics(OutputMetrics):
         rows = sum(len(scores) for scores, _ in kept)
         if not self.running or not rows or (rows <= MOST_KEPT and HISTOGRAM not in self._sums):
             return kept
-        scores, targets = joined(kept)
-        self._add({HISTOGRAM: histogram(scores, targets.astype(bool), self._start())})
+        scores, targets = side_by_side(kept)
+        self._add({HISTOGRAM: histogram(scores, targets.bool(), self._start())})
         return []
 
     def _start(self) -> float:
         """The score of an untrained model. The first scores of a training lie close to it."""
         return log_odds(self.statistics)
+
+
+def _probability(logits: torch.Tensor) -> torch.Tensor:
+    """As `models.units.probability`, to the bit: predictions and metrics must not differ at the threshold."""
+    small = torch.exp(-logits.abs())
+    return torch.where(logits >= 0, 1.0, small) / (1.0 + small)
 
 
 def _share(part: int, rest: int) -> float:

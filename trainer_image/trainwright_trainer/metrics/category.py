@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from trainwright_trainer.features.category import UNKNOWN
-from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.metrics.base import AnySums, Array, OutputMetrics, Sums
+from trainwright_trainer.metrics.ranking import counts
 from trainwright_trainer.models.units import softmax
 
 # The size of the figures' confusion matrix: a row for each of the most frequent classes and one for all others.
@@ -33,21 +35,26 @@ class CategoryMetrics(OutputMetrics):
 
     def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
         super().__init__(feature, statistics, keeps=False, running=running)
-        self.draws = keeps
+        self.draws = self.needs_cpu = keeps
         self.shown, self._place, self.classes_in_last = places(statistics)
         self.named = named_classes(statistics)
 
-    def fold(self, logits: Array, targets: Array) -> Sums:
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
         classes = logits.shape[1]
         predicted = logits.argmax(1)
         right = predicted == targets
-        sums: Sums = {
-            "right": np.bincount(targets[right], minlength=classes),
-            "targets": np.bincount(targets, minlength=classes),
-            "predicted": np.bincount(predicted, minlength=classes),
+        of_class = counts(targets + classes * ~right, 2 * classes).reshape(2, classes)
+        sums: AnySums = {
+            "right": of_class[0],
+            "targets": of_class.sum(0),
+            "predicted": counts(predicted, classes),
             "hits": (ranks(logits, targets) < self.feature.top_k).sum(),
         }
-        return {**sums, **self._drawn(logits, targets, predicted, right)} if self.draws else sums
+        return (
+            {**sums, **self._drawn(logits.numpy(), targets.numpy(), predicted.numpy(), right.numpy())}
+            if self.draws
+            else sums
+        )
 
     def scores(self, sums: Sums) -> dict[str, float]:
         right, targets, rows = sums["right"], sums["targets"], int(sums["rows"])
@@ -102,12 +109,11 @@ def one_against_rest(shares: Array, targets: Array, classes: npt.NDArray[np.int6
     return np.bincount(cells.ravel(), minlength=2 * len(classes) * ROC_BINS).reshape(len(classes), 2, ROC_BINS)
 
 
-def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
-    """The number of classes ranked before the true class: int64 [rows]."""
-    own = logits[np.arange(len(targets)), targets][:, None]
-    before = np.arange(logits.shape[1])[None, :] < targets[:, None]
-    found: npt.NDArray[np.int64] = ((logits > own) | ((logits == own) & before)).sum(1)
-    return found
+def ranks(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """int64 [rows]: the number of classes ranked before the true class."""
+    own = logits.gather(1, targets[:, None])
+    before = torch.arange(logits.shape[1], device=logits.device) < targets[:, None]
+    return ((logits > own) | ((logits == own) & before)).sum(1)
 
 
 def class_labels(statistics: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ absolute one divides by at least 1.17e-6, the squared one adds 1e-4 to targets t
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
 from trainwright_trainer.models.units import numbers
@@ -18,8 +19,8 @@ INSTEAD_OF_ZERO = 1e-4
 class NumberMetrics(OutputMetrics):
     """Targets and logits are [rows]. The `away` sums are of the targets' differences from the training mean."""
 
-    def fold(self, logits: Array, targets: Array) -> Sums:
-        values, truths = self.decoded(logits, targets)
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> Sums:
+        values, truths = self.decoded(logits.numpy(), targets.numpy())
         error = values - truths
         away = truths - self.statistics["mean"]
         return {

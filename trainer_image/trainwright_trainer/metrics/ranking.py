@@ -5,8 +5,11 @@ For states that cannot keep every score there is a histogram, whose ROC-AUC is w
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
+import torch
 
 Floats = npt.NDArray[np.floating]
 Flags = npt.NDArray[np.bool_]
@@ -33,15 +36,22 @@ def roc_auc(scores: Floats, positive: Flags) -> float | None:
     return twice / (2 * len(up) * len(down))
 
 
-def histogram(scores: Floats, positive: Flags, center: float) -> npt.NDArray[np.int64]:
-    """[2, BINS]: the positives and the negatives in each bin of the scores.
+def histogram(scores: torch.Tensor, positive: torch.Tensor, center: float) -> torch.Tensor:
+    """int64 [2, BINS], on the device of the scores: the positives and the negatives in each bin of the scores.
 
     The bins are narrow around `center` (1e-6) and grow with the distance from it (a thousandth of it), so they separate
     the scores of an untrained model and those of a trained one. The outermost bins hold everything beyond ±30.
     """
-    place = np.arcsinh((scores.astype(np.float64) - center) / _NARROW) / np.arcsinh(_WIDEST / _NARROW)
-    index = np.clip(((place + 1) / 2 * BINS).astype(np.int64), 0, BINS - 1)
-    return np.stack([np.bincount(index[rows], minlength=BINS) for rows in (positive, ~positive)])
+    place = torch.arcsinh((scores.double() - center) / _NARROW) / math.asinh(_WIDEST / _NARROW)
+    index = ((place + 1) / 2 * BINS).long().clamp(0, BINS - 1)
+    return counts(index + BINS * ~positive, 2 * BINS).reshape(2, BINS)
+
+
+def counts(index: torch.Tensor, size: int) -> torch.Tensor:
+    """int64 [size]: how often each number occurs in `index`, int64 [n]. `torch.bincount` would wait for a GPU."""
+    if index.is_cpu:
+        return torch.bincount(index, minlength=size)
+    return index.new_zeros(size).scatter_add_(0, index, torch.ones_like(index))
 
 
 def roc_auc_of_histogram(up: npt.NDArray[np.int64], down: npt.NDArray[np.int64]) -> float | None:

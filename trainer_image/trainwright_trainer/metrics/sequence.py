@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.metrics.base import AnySums, Array, OutputMetrics, Sums
 from trainwright_trainer.metrics.category import places
 from trainwright_trainer.metrics.edit_distance import edit_distances
 
@@ -43,6 +43,8 @@ class SequenceMetrics(OutputMetrics):
         self.draws = keeps and not has_end
         self.shown, self._place, self.tokens_in_last = places(statistics)
 
+    needs_cpu = False
+
     def update(self, logits: torch.Tensor, targets: torch.Tensor, losses: torch.Tensor) -> None:
         counts = targets >= 0
         predicted = logits.detach().argmax(2)
@@ -62,7 +64,7 @@ class SequenceMetrics(OutputMetrics):
             self._draw(predicted[counts].cpu().numpy(), targets[counts].cpu().numpy())
         super().update(torch.stack([one.double() for one in found], 1), targets[:, 0], losses)
 
-    def fold(self, logits: Array, targets: Array) -> Sums:  # noqa: ARG002
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:  # noqa: ARG002
         """`logits`: the sums of each row; in training steps without the last one."""
         return dict(zip(_SUMS, logits.sum(0), strict=False))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
 from trainwright_trainer.models.units import probability
@@ -24,8 +25,8 @@ class SetMetrics(OutputMetrics):
         super().__init__(feature, statistics, keeps=False, running=running)
         self.draws = keeps
 
-    def fold(self, logits: Array, targets: Array) -> Sums:
-        shares, true = probability(logits), targets > 0.5
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> Sums:
+        shares, true = probability(logits.numpy()), targets.numpy() > 0.5
         chosen = shares >= self.feature.threshold
         sums: Sums = {"jaccard": jaccard(chosen, true).sum()}
         return {**sums, **self._drawn(shares, chosen, true)} if self.draws else sums

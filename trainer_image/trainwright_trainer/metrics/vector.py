@@ -4,17 +4,18 @@ over the positions whose targets vary."""
 from __future__ import annotations
 
 import numpy as np
+import torch
 
-from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.metrics.base import OutputMetrics, Sums
 from trainwright_trainer.models.units import vectors
 
 
 class VectorMetrics(OutputMetrics):
     """Targets and logits are [rows, size]. The `away` sums are of the targets' differences from the training means."""
 
-    def fold(self, logits: Array, targets: Array) -> Sums:
-        truths = targets.astype(np.float64)
-        error = vectors(self.feature, logits) - truths
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> Sums:
+        truths = targets.double().numpy()
+        error = vectors(self.feature, logits.numpy()) - truths
         away = truths - np.asarray(self.statistics["mean"])
         return {
             "squared": np.square(error).sum(0),
