@@ -5,6 +5,9 @@ A running state keeps `MOST_KEPT` rows at most. Beyond them it counts the rows i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 
 from trainwright_trainer.features.binary import log_odds
@@ -21,7 +24,9 @@ class BinaryMetrics(OutputMetrics):
     As in torchmetrics, a share of zero rows (such as the precision if no row is predicted true) is 0.
     """
 
-    needs_cpu = False
+    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
+        super().__init__(feature, statistics, keeps=keeps, running=running)
+        self.needs_cpu = keeps and not running  # the memory of a GPU is not for all rows of a split
 
     def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
         """`confusion`: the number of rows by [true class, predicted class]."""
