@@ -85,8 +85,7 @@ class Materialised:
         return known.result()
 
     def _sorted(self, epoch: int) -> Order:
-        """To look up the numbers of a batch takes a core as long as the rest of its work for a GPU, so they are ready
-        before."""
+        """To look up the row numbers of a batch takes a core as long as the rest of its work, so it is done ahead."""
         positions = self.order.positions(epoch, self.held.rows, self.device)
         rows = torch.from_numpy(self.held.rows).gather(0, torch.from_numpy(positions))  # on several cores
         return positions, rows.numpy()

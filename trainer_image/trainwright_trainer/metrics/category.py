@@ -50,11 +50,9 @@ class CategoryMetrics(OutputMetrics):
             "predicted": counts(predicted, classes),
             "hits": (ranks(logits, targets) < self.feature.top_k).sum(),
         }
-        return (
-            {**sums, **self._drawn(logits.numpy(), targets.numpy(), predicted.numpy(), right.numpy())}
-            if self.draws
-            else sums
-        )
+        if not self.draws:
+            return sums
+        return {**sums, **self._drawn(logits.numpy(), targets.numpy(), predicted.numpy(), right.numpy())}
 
     def scores(self, sums: Sums) -> dict[str, float]:
         right, targets, rows = sums["right"], sums["targets"], int(sums["rows"])
