@@ -155,6 +155,7 @@ def test_a_resumed_run_ends_with_the_same_weights() -> None:
     assert resumed.losses == pytest.approx(straight.losses[-len(resumed.losses) :], rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype feature")
 def test_no_step_waits_for_the_gpu(workplace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "FOLDED_TOGETHER", 64)  # the metrics are folded in each step
     steps, whole = [], TrainStep.__call__
