@@ -6,10 +6,12 @@ absolute one divides by at least 1.17e-6, the squared one adds 1e-4 to targets t
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 
-from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.metrics.base import AnySums, Array, OutputMetrics, Sums
 from trainwright_trainer.models.units import numbers
 
 SMALLEST_TARGET = 1.17e-6
@@ -19,19 +21,31 @@ INSTEAD_OF_ZERO = 1e-4
 class NumberMetrics(OutputMetrics):
     """Targets and logits are [rows]. The `away` sums are of the targets' differences from the training mean."""
 
-    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> Sums:
-        values, truths = self.decoded(logits.numpy(), targets.numpy())
+    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
+        super().__init__(feature, statistics, keeps=keeps, running=running)
+        self.needs_cpu = keeps
+
+    def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
+        values, truths = self._in_own_units(logits), self._in_own_units(targets.double())
+        if self.feature.clip is not None:
+            values = values.clamp(*self.feature.clip)
         error = values - truths
         away = truths - self.statistics["mean"]
         return {
-            "squared": np.square(error).sum(),
-            "absolute": np.abs(error).sum(),
-            "percentage": (np.abs(error) / np.maximum(np.abs(truths), SMALLEST_TARGET)).sum(),
-            "squared_percentage": np.square(error / (truths + INSTEAD_OF_ZERO * (truths == 0))).sum(),
+            "squared": error.square().sum(),
+            "absolute": error.abs().sum(),
+            "percentage": (error.abs() / truths.abs().clamp(min=SMALLEST_TARGET)).sum(),
+            "squared_percentage": (error / (truths + INSTEAD_OF_ZERO * (truths == 0))).square().sum(),
             "away": away.sum(),
-            "away_squared": np.square(away).sum(),
-            "away_absolute": np.abs(away).sum(),
+            "away_squared": away.square().sum(),
+            "away_absolute": away.abs().sum(),
         }
+
+    def _in_own_units(self, encoded: torch.Tensor) -> torch.Tensor:
+        """As `features.number.decode`, on any device."""
+        if self.statistics["normalization"] == "log1p":
+            return torch.expm1(encoded)
+        return encoded * float(self.statistics["scale"]) + float(self.statistics["shift"])
 
     def scores(self, sums: Sums) -> dict[str, float]:
         rows = int(sums["rows"])
