@@ -141,7 +141,8 @@ class OutputMetrics(ABC):
         if self._kept:
             found["kept.logits"], found["kept.targets"] = (one.cpu() for one in side_by_side(self._kept))
         if self._waiting.rows:
-            found |= dict(zip(_WAITING, _on_cpu(self._waiting.all()), strict=True))
+            waiting = (one.detach().to("cpu", copy=True) for one in self._waiting.all())
+            found |= dict(zip(_WAITING, waiting, strict=True))
         return found
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
@@ -173,11 +174,11 @@ class OutputMetrics(ABC):
 
     @torch.no_grad()
     def _fold_rows(self, rows: Rows) -> None:
-        logits, targets, losses = _on_cpu(rows) if self.needs_cpu else _copied(rows)
+        logits, targets, losses = (one.detach().cpu() if self.needs_cpu else one.detach() for one in rows)
         if logits.dtype not in (torch.float32, torch.float64):
             logits = logits.float()
         if self.keeps:
-            self._kept.append((logits, self.compact(targets)))
+            self._kept.append((logits.clone(), self.compact(targets).clone()))
         sums: AnySums = {"rows": np.asarray(len(losses)), "loss": losses.double().sum()}
         self._add({**sums, **self.fold(logits.double(), targets)})
         self._kept = self.condensed(self._kept)
@@ -223,14 +224,3 @@ def side_by_side(kept: Kept) -> tuple[torch.Tensor, torch.Tensor]:
     device = kept[-1][0].device
     logits, targets = (torch.cat([part[i].to(device) for part in kept]) for i in (0, 1))
     return logits, targets
-
-
-def _on_cpu(rows: Rows) -> Rows:
-    """Copies on the CPU."""
-    logits, targets, losses = (one.detach().to("cpu", copy=True) for one in rows)
-    return logits, targets, losses
-
-
-def _copied(rows: Rows) -> Rows:
-    logits, targets, losses = (one.detach().clone() for one in rows)
-    return logits, targets, losses

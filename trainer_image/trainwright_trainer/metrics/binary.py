@@ -68,7 +68,7 @@ class BinaryMetrics(OutputMetrics):
 
 
 def _probability(logits: torch.Tensor) -> torch.Tensor:
-    """As `models.units.probability`, to the bit: predictions and metrics must not differ at the threshold."""
+    """As `models.units.probability`, by the same formula. The last bit can differ: numpy and torch round `exp` apart."""
     small = torch.exp(-logits.abs())
     return torch.where(logits >= 0, 1.0, small) / (1.0 + small)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import torch
 
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.metrics.base import Array, OutputMetrics
@@ -116,7 +117,7 @@ def _category(output: CategoryMetrics) -> tuple[Drawn, Baselines]:
 
 
 def _number(output: NumberMetrics) -> tuple[Drawn, Baselines]:
-    values, truths = output.decoded(*output.kept())
+    values, truths = (one.numpy() for one in output.decoded(*map(torch.from_numpy, output.kept())))
     drawn = {"predicted_against_true": predicted_against_true(values, truths), "residuals": residuals(values, truths)}
     return drawn, _always_the_mean(output)
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import torch
 
-from trainwright_trainer.metrics.base import AnySums, Array, OutputMetrics, Sums
-from trainwright_trainer.models.units import numbers
+from trainwright_trainer.metrics.base import AnySums, OutputMetrics, Sums
 
 SMALLEST_TARGET = 1.17e-6
 INSTEAD_OF_ZERO = 1e-4
@@ -26,9 +25,7 @@ class NumberMetrics(OutputMetrics):
         self.needs_cpu = keeps
 
     def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
-        values, truths = self._in_own_units(logits), self._in_own_units(targets.double())
-        if self.feature.clip is not None:
-            values = values.clamp(*self.feature.clip)
+        values, truths = self.decoded(logits, targets)
         error = values - truths
         away = truths - self.statistics["mean"]
         return {
@@ -40,12 +37,6 @@ class NumberMetrics(OutputMetrics):
             "away_squared": away.square().sum(),
             "away_absolute": away.abs().sum(),
         }
-
-    def _in_own_units(self, encoded: torch.Tensor) -> torch.Tensor:
-        """As `features.number.decode`, on any device."""
-        if self.statistics["normalization"] == "log1p":
-            return torch.expm1(encoded)
-        return encoded * float(self.statistics["scale"]) + float(self.statistics["shift"])
 
     def scores(self, sums: Sums) -> dict[str, float]:
         rows = int(sums["rows"])
@@ -60,6 +51,13 @@ class NumberMetrics(OutputMetrics):
         spread = float(sums["away_squared"]) - float(sums["away"]) ** 2 / rows
         return {**found, "r2": 1 - float(sums["squared"]) / spread} if rows > 1 and spread > 0 else found
 
-    def decoded(self, logits: Array, targets: Array) -> tuple[Array, Array]:
-        """Predictions (clipped, if the output has `clip`) and targets, in the target's own units."""
-        return numbers(self.feature, self.statistics, logits), numbers(None, self.statistics, targets)
+    def decoded(self, logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Predictions (clipped, if the output has `clip`) and targets, in the target's own units, float64."""
+        values, truths = (self._in_own_units(one.double()) for one in (logits, targets))
+        return values if self.feature.clip is None else values.clamp(*self.feature.clip), truths
+
+    def _in_own_units(self, encoded: torch.Tensor) -> torch.Tensor:
+        """As `features.number.decode`, on any device."""
+        if self.statistics["normalization"] == "log1p":
+            return torch.expm1(encoded)
+        return encoded * float(self.statistics["scale"]) + float(self.statistics["shift"])

@@ -16,8 +16,8 @@ class Resampling:
 
     def __init__(self, groups: Sequence[OutputMetrics]) -> None:
         self._groups = [group.folded() for group in groups]
-        names = self._groups[0].sums()
-        self._sums = {name: np.stack([group.sums()[name] for group in self._groups]) for name in names}
+        parts = [group.sums() for group in self._groups]
+        self._sums = {name: np.stack([sums[name] for sums in parts]) for name in parts[0]}
 
     def scores(self, counts: npt.NDArray[np.int64]) -> Mapping[str, float]:
         """The scores of the rows in which each group stands `counts` times. Undefined scores are left out."""

@@ -1,6 +1,7 @@
 """Conversion of logits to probabilities and to values in the target's own units, in float64.
 
-Metrics and predictions both use these functions, so metrics judge exactly the values that predictions contain.
+Metrics and predictions both use these functions, so metrics judge exactly the values that predictions contain. The
+metrics of numbers and binaries compute the same with torch, up to the last bit, because a GPU folds their rows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def numbers(feature: NumberOutput | None, statistics: Mapping[str, Any], encoded: Array) -> Floats:
-    """Encoded numbers [rows] in the target's own units, clipped to `feature.clip` if it is set. Targets pass None."""
+    """Encoded numbers [rows] in the target's own units, clipped to `feature.clip` if it is set."""
     values = number.decode(encoded, statistics)
     return values if feature is None or feature.clip is None else np.clip(values, *feature.clip)
 
