@@ -68,7 +68,7 @@ class BinaryMetrics(OutputMetrics):
 
 
 def _probability(logits: torch.Tensor) -> torch.Tensor:
-    """As `models.units.probability`, by the same formula. The last bit can differ: numpy and torch round `exp` apart."""
+    """As `models.units.probability`, by the same formula. The last bit can differ: torch rounds `exp` differently."""
     small = torch.exp(-logits.abs())
     return torch.where(logits >= 0, 1.0, small) / (1.0 + small)
 
