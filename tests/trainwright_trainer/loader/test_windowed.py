@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from concurrent.futures import Future
 from contextlib import nullcontext
@@ -27,7 +28,7 @@ from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.loader import windowed
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
 from trainwright_trainer.loader.cut import Cut
-from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.encoded_rows import encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.load import loaders, with_windows
 from trainwright_trainer.loader.materialised import Materialised
@@ -141,27 +142,52 @@ def test_a_run_keeps_its_windows():
     assert with_windows(held, None) == held
 
 
-def test_two_windows_are_in_memory_and_only_the_rows_of_the_rank(monkeypatch):
-    """Counts the bytes of the tensors that exist, when a window has been read."""
+@pytest.mark.parametrize("rows", [100, 500, 700])
+@pytest.mark.parametrize("rank", [0, 1])
+def test_two_windows_are_in_memory_and_only_the_rows_of_the_rank(monkeypatch, rank, rows):
+    """Batches that are views of a window, and batches that lie in two. A rank has half of the rows of each.
+
+    Counts the rows of the windows that exist, when the next window has been read.
+    """
     alive: dict[int, int] = {}
-    most = [0]
-    real = windowed.encoded_rows
+    sizes: list[int] = []
+    count = 20
 
     def counted(*arguments, cores=None):
-        found = real(*arguments, cores=cores)
+        found = encoded_rows(*arguments, cores=cores)
+        if not len(found):
+            return found
         floats = found.floats.numpy().copy()
-        if len(floats):
-            alive[id(floats)] = len(floats)
-            weakref.finalize(floats, alive.pop, id(floats))
-        most[0] = max(most[0], sum(alive.values()))
-        return EncodedRows(torch.from_numpy(floats), found.ints, found.rows, found.ragged)
+        alive[len(sizes)] = len(floats)
+        weakref.finalize(floats, alive.pop, len(sizes))
+        sizes.append(len(floats))
+        return replace(found, floats=torch.from_numpy(floats))
 
     monkeypatch.setattr(windowed, "encoded_rows", counted)
-    prepared = replace(prepared_of(40_000), splits=np.zeros(40_000, np.uint8))
-    for rank in range(2):
-        for batch in windows(prepared, 2000).epoch(0, 0, Cut(100, rank, 2)):
-            assert len(batch.rows) in (50, 43, 42)
-    assert 0 < most[0] <= 2.2 * 2000 / 2  # rows of a window on one of two ranks
+    prepared = replace(prepared_of(count * 2000), splits=np.zeros(count * 2000, np.uint8))
+    most = served = 0
+    for batch in windows(prepared, 2000).epoch(0, 0, Cut(rows, rank, 2)):
+        assert len(batch.rows) <= (rows + 1) // 2
+        served += len(batch.rows)
+        begun = 1 + int(np.searchsorted(np.cumsum(sizes), served))
+        while len(sizes) < min(begun + 1, count):
+            time.sleep(0.001)
+        most = max(most, sum(alive.values()))
+    assert len(sizes) == count
+    assert 0 < most <= 2.2 * 2000 / 2
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_batch_in_one_window_is_a_view_unless_the_caller_keeps_the_last_one(keeps):
+    loader = windows(prepared_of(400), 100, shuffles=False)
+    parts = [encoded_rows(loader.prepared, LAYOUT, torch.float32, loader.prepared.rows_of(TRAIN)[:50]) for _ in "ab"]
+    places = [(part.floats.data_ptr(), part.floats.data_ptr() + part.floats.nbytes) for part in parts]
+    cut = windowed._cut((part.part(0, 50) for part in parts), [20, 20, 20, 20, 20], parts[0].part(0, 0), keeps=keeps)
+    served = list(cut)
+    views = [any(low <= batch.floats.data_ptr() < high for low, high in places) for batch in served]
+    assert views == [True, not keeps, False, True, False]
+    rows = np.concatenate([part.rows for part in parts])
+    assert np.array_equal(np.concatenate([batch.rows for batch in served]), rows)
 
 
 def test_the_next_window_is_read_while_one_is_used():

@@ -86,7 +86,9 @@ class Windowed:
         ]
         lengths = [stop - start for start, stop in bounds]
         empty = encoded_rows(self.prepared, self.layout, self.dtype, np.zeros(0, np.int64)).part(0, 0)
-        yield from _cut(read_ahead(reads, self._spare_cores), lengths, empty)
+        # Batches with images wait for the threads that decode them.
+        keeps = bool(self.layout.images)
+        yield from _cut(read_ahead(reads, self._spare_cores), lengths, empty, keeps=keeps)
 
     def _arranged(self, epoch: int, batch: int, rows: Positions, first: int) -> Positions:
         """The order of a window's rows. `batch`: the rows of a global batch."""
@@ -165,14 +167,14 @@ def _own(bounds: Sequence[Bounds], edges: Sequence[int]) -> Iterator[list[Bounds
         yield own
 
 
-def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch) -> Iterator[Batch]:
-    """Batches of `lengths` rows from consecutive parts. `empty` is a batch without rows.
+def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch, *, keeps: bool) -> Iterator[Batch]:
+    """Batches of `lengths` rows from consecutive parts: views, or copies where they lie in several parts.
 
-    The last batch of a part is a copy, so that the part is free when the one after the next is read.
+    `empty` is a batch without rows. `keeps`: the caller keeps a batch while it asks for the next ones. The last batch
+    of a part is then a copy, so that the part is free when the one after the next is read.
     """
     part, done = empty, 0
-    # The 1 makes the last batch of an epoch a copy as well: a caller may keep it while the next epoch begins.
-    for length, following in pairwise([*lengths, 1]):
+    for at, (length, following) in enumerate(pairwise([*lengths, 1]), 1):
         batch = part.part(slice(done, done + length))
         done += len(batch.rows)
         while len(batch.rows) < length:
@@ -180,6 +182,7 @@ def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch) -> Iterat
             more = part.part(slice(0, length - len(batch.rows)))
             batch, done = joined([batch, more]) if len(batch.rows) else more, len(more.rows)
             del more  # it holds the part
-        if len(part.rows) - done < following:
-            batch, part, done = joined([batch]), joined([part.part(slice(done, None))]), 0
+        # A caller may keep the last batch of an epoch while the next epoch begins.
+        if at == len(lengths) or (keeps and len(part.rows) - done < following):
+            batch = joined([batch])
         yield batch
