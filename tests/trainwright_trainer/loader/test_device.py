@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from trainwright_trainer.loader import gpu
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loader.device import copied_ahead, fit
+from trainwright_trainer.loader.device import copied_ahead, held_on
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 
 GPU = torch.device("cuda")
@@ -34,8 +35,9 @@ class Stream:
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The calls in their order. The streams are named copies and steps."""
+    gpu.stream_of_copies.cache_clear()
     found: list[str] = []
     current: list[str] = []
 
@@ -54,7 +56,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(torch.cuda, "stream", stream)
     monkeypatch.setattr(Batch, "on", on)
     monkeypatch.setattr(Batch, "used_in", lambda _, one: found.append(f"used in {one.name}"))
-    return found
+    yield found
+    gpu.stream_of_copies.cache_clear()
 
 
 def test_a_step_waits_for_its_copy_which_has_a_stream_of_its_own(calls: list[str]) -> None:
@@ -64,6 +67,12 @@ def test_a_step_waits_for_its_copy_which_has_a_stream_of_its_own(calls: list[str
     assert copies == [f"batch {number} in ['copies']" for number in range(4)]
     steps = [call for call in calls if not call.startswith("batch")]
     assert steps == [call for number in range(1, 5) for call in (f"steps waits for event {number}", "used in steps")]
+
+
+def test_each_pass_copies_in_the_same_stream(calls: list[str]) -> None:
+    for _ in range(2):
+        assert len(list(copied_ahead(iter([batch(0)]), GPU))) == 1
+    assert [call for call in calls if "waits" in call] == ["steps waits for event 1", "steps waits for event 2"]
 
 
 def test_an_error_of_the_loader_comes_in_its_place(calls: list[str]) -> None:
@@ -84,7 +93,15 @@ def test_batches_for_a_cpu_stay_as_they_are(device: torch.device | None) -> None
     assert copied_ahead(given, device) is given
 
 
-def test_rows_fit_if_they_take_a_quarter_of_the_free_memory() -> None:
+def test_rows_have_room_in_a_quarter_of_the_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (400, 1000))
+    assert gpu.has_room(GPU, 100)
+    assert not gpu.has_room(GPU, 101)
+
+
+def test_rows_without_room_stay_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = EncodedRows(torch.zeros(10, 2), torch.zeros((10, 1), dtype=torch.int64), np.arange(10))
-    assert fit([rows, rows], 4 * 2 * 10 * (2 * 4 + 8))
-    assert not fit([rows, rows], 4 * 2 * 10 * (2 * 4 + 8) - 4)
+    asked: list[int] = []
+    monkeypatch.setattr("trainwright_trainer.loader.device.has_room", lambda _, size: asked.append(size))
+    assert held_on(GPU, [rows, rows]) == [rows, rows]
+    assert asked == [2 * 10 * (2 * 4 + 8)]

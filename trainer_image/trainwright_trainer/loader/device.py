@@ -11,23 +11,16 @@ import torch
 from trainwright_trainer.loader.ahead import ahead
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.encoded_rows import EncodedRows
-
-SHARE = 0.25
-"""The most of a GPU's free memory that rows take. The model, its optimizer and the activations need the rest."""
+from trainwright_trainer.loader.gpu import has_room, is_gpu, stream_of_copies
 
 
 def held_on(device: torch.device | None, parts: Sequence[EncodedRows]) -> Sequence[EncodedRows]:
     """The same rows with their dense columns on `device`, if that is a GPU and all of them fit there."""
-    if device is None or device.type != "cuda" or not fit(parts, torch.cuda.mem_get_info(device)[0]):
+    if not is_gpu(device) or not has_room(device, sum(rows.floats.nbytes + rows.ints.nbytes for rows in parts)):
         return parts
     there = [replace(rows, floats=rows.floats.to(device), ints=rows.ints.to(device)) for rows in parts]
     torch.cuda.synchronize(device)  # other streams read them
     return there
-
-
-def fit(parts: Sequence[EncodedRows], free_bytes: int) -> bool:
-    """True if the dense columns of all parts fit in a GPU with so much free memory."""
-    return sum(rows.floats.nbytes + rows.ints.nbytes for rows in parts) <= SHARE * free_bytes
 
 
 def computes_beside_the_cpu(device: torch.device | None) -> TypeGuard[torch.device]:
@@ -43,13 +36,13 @@ def copied_ahead(batches: Iterator[Batch], device: torch.device | None) -> Itera
     """
     if not computes_beside_the_cpu(device):
         return batches
-    if device.type != "cuda":
+    if not is_gpu(device):
         return ahead(batch.on(device) for batch in batches)
     return _copied_in_a_stream(batches, device)
 
 
 def _copied_in_a_stream(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
-    copies: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    copies = stream_of_copies(device)
     steps = torch.cuda.current_stream(device)
 
     def started() -> tuple[Batch, torch.cuda.Event] | None:

@@ -13,24 +13,21 @@ import torch
 
 from trainwright_trainer.data.order import FIRST, GOLDEN, SECOND
 from trainwright_trainer.loader.batch import copied
+from trainwright_trainer.loader.gpu import has_room, is_gpu, stream_of_orders
 
-SHARE = 0.25
-"""The most of a GPU's free memory that the order of an epoch takes while it is computed."""
 _BYTES_PER_ROW = 64  # the row, its hash, its position, and as much again for the sort
 _LEAST = -(1 << 63)
 
 
 def can_sort(device: torch.device | None, rows: int) -> TypeGuard[torch.device]:
     """True for a GPU with enough free memory."""
-    if device is None or device.type != "cuda":
-        return False
-    return rows * _BYTES_PER_ROW <= SHARE * torch.cuda.mem_get_info(device)[0]
+    return is_gpu(device) and has_room(device, rows * _BYTES_PER_ROW)
 
 
 def sorted_by_hash(of_key: int, rows: npt.NDArray[np.int64], device: torch.device) -> npt.NDArray[np.int64]:
     """int64 [n]: the positions of the rows in ascending order of their hashes. It does not wait for queued steps."""
     found = torch.empty(len(rows), dtype=torch.int64, pin_memory=True)
-    with torch.cuda.stream(torch.cuda.Stream(device)):  # type: ignore[no-untyped-call]
+    with torch.cuda.stream(stream_of_orders(device)):
         found.copy_(positions_by_hash(of_key, copied(torch.from_numpy(rows), device)), non_blocking=True)
         arrived = torch.cuda.current_stream(device).record_event()
     arrived.synchronize()

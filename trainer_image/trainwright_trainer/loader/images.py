@@ -20,6 +20,7 @@ from trainwright_trainer.loader.augmentation import Augmentation, Draws
 from trainwright_trainer.loader.batch import Batch, EncodedImages, ImageColumn
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.device import copied_ahead
+from trainwright_trainer.loader.gpu import is_gpu
 from trainwright_trainer.loader.interface import Loader
 
 Change = Callable[[torch.Tensor, ImageColumn, npt.NDArray[np.int64]], None]
@@ -61,8 +62,8 @@ def decoded_ahead(
 
     Each thread works on one of the next batches. Images that go to a GPU are pinned.
     """
-    pins = device is not None and device.type == "cuda"
-    return copied_ahead(_decoded_by_threads(batches, threads, partial(_decoded, change=change, pins=pins)), device)
+    decode = partial(_decoded, change=change, pins=is_gpu(device))
+    return copied_ahead(_decoded_by_threads(batches, threads, decode), device)
 
 
 def _decoded_by_threads(batches: Iterator[Batch], threads: int, decode: Callable[[Batch], Batch]) -> Iterator[Batch]:

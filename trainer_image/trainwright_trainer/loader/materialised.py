@@ -19,6 +19,7 @@ from trainwright_trainer.loader.cut import Bounds, Cut
 from trainwright_trainer.loader.device import copied_ahead
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
+from trainwright_trainer.loader.gpu import is_gpu
 
 Positions = npt.NDArray[np.int64]
 Order = tuple[Positions, Positions | None]
@@ -93,8 +94,7 @@ class Materialised:
     def _gathered(self, order: Order, bounds: list[Bounds]) -> Batch:
         positions, rows = order
         known = None if rows is None else _those_in(rows, bounds)
-        is_for_gpu = self.device is not None and self.device.type == "cuda"
-        return self.held.take(_those_in(positions, bounds), known, pinned=is_for_gpu)
+        return self.held.take(_those_in(positions, bounds), known, pinned=is_gpu(self.device))
 
 
 def _those_in(rows: Positions, bounds: list[Bounds]) -> Positions:
