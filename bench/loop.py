@@ -136,7 +136,7 @@ def train(
         {"train": _loader(rows), "validation": _loader(rows[:8])},
         partial(model_metrics, made, STATISTICS),
         ranks=ranks,
-        make_engine=engine_for(section, ranks.world),
+        make_engine=engine_for(section, ranks),
         hooks=Hooks([clock, *listeners], checkpoints, stop),
     ).train()
     return clock.seconds_per_step

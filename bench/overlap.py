@@ -87,7 +87,8 @@ def measure(strategy: str) -> str:
     made, rows = config(WIDTH, LAYERS, ROWS, 1), data(ROWS)
     section = Strategy.model_validate(STRATEGIES[strategy])
     model = Model(made, STATISTICS, layout_of(made, STATISTICS), 0)
-    engine = engine_for(section, RANKS)(model, made.trainer, 0.001, ProcessGroup())
+    ranks = ProcessGroup()
+    engine = engine_for(section, ranks)(model, made.trainer, 0.001, ranks)
     batch = Batch(rows[:, : INPUTS + 1], torch.zeros((ROWS, 0), dtype=torch.int64), np.arange(ROWS))
     with recording_horovod(strategy):
         for _ in range(2):  # torch's DDP rearranges its buckets in the first step

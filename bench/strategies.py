@@ -99,7 +99,7 @@ def measure(strategy: str) -> str:
     ranks = ProcessGroup()
     whole = sum(one.numel() * 4 for one in made.parameters())
     before = live_bytes()
-    engine = engine_for(section_of(strategy), ranks.world)(made, config.trainer, 0.001, ranks)
+    engine = engine_for(section_of(strategy), ranks)(made, config.trainer, 0.001, ranks)
     built = live_bytes()
     compute_gradients(engine)
     computed = live_bytes()

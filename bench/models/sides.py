@@ -82,7 +82,7 @@ def train(config: ModelConfig, known: Any, rows: Loader, clock: Clock = CPU, war
         {"train": rows, "validation": few},
         partial(model_metrics, config, known),
         ranks=OneRank(),
-        make_engine=engine_for(None, 1),
+        make_engine=engine_for(None, OneRank()),
         hooks=Hooks([times]),
     ).train()
     return seconds_per_step(times.found, warm_up)

@@ -116,7 +116,7 @@ def test_bfloat16() -> None:
 
 
 def test_float16_with_scaled_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
     # The default scale is too large for the first steps, and the scaler skips a step whose gradients overflow.
     monkeypatch.setattr(torch.amp, "GradScaler", partial(torch.amp.GradScaler, init_scale=2.0**10))
     seen = trained(case(use_mixed_precision=True))
@@ -153,6 +153,15 @@ def test_a_resumed_run_ends_with_the_same_weights() -> None:
     straight = trained(case())
     resumed = trained(case(), straight.saved[1:2])
     assert resumed.losses == pytest.approx(straight.losses[-len(resumed.losses) :], rel=1e-6)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_resumed_run_of_every_strategy_ends_with_the_same_weights(strategy: str) -> None:
+    section = Strategy.model_validate(STRATEGIES[strategy])
+    given = replace(case(), engine=section, uses_strategy_alone=True)
+    [straight] = on_ranks(1, trained, given)
+    [resumed] = on_ranks(1, trained, given, straight.saved[1:2])
+    assert resumed.losses == pytest.approx(straight.losses[-len(resumed.losses) :], rel=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype feature")

@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.laws.parity_job import Case, rows_of
 
-from trainwright_trainer.loader import device
+from trainwright_trainer.loader import gpu
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.device import copied_ahead, held_on
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a G
 GPU, ORDER = torch.device("cuda"), EpochOrder(3)
 
 
-@pytest.fixture(params=[device.SHARE, 0.0], ids=["rows on the GPU", "rows on the CPU"])
+@pytest.fixture(params=[gpu.SHARE, 0.0], ids=["rows on the GPU", "rows on the CPU"])
 def both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[Materialised, Materialised]:
     """The loader of a CPU, and that of the GPU."""
-    monkeypatch.setattr(device, "SHARE", request.param)
+    monkeypatch.setattr(gpu, "SHARE", request.param)
     held = rows_of(Case(), "train")
     [there] = held_on(GPU, [held])
     assert there.floats.is_cuda == (request.param > 0)

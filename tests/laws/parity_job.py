@@ -26,7 +26,7 @@ from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.prepared import TRAIN, Columns, Prepared
 from trainwright_trainer.distributed.process_group import ProcessGroup
-from trainwright_trainer.distributed.ranks import OneRank
+from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.batch import ColumnRange, EncodedImages, Layout
@@ -204,7 +204,7 @@ def trained(
             loaders,
             partial(model_metrics, config, STATISTICS),
             ranks=ranks,
-            make_engine=_engine(case, ranks.world),
+            make_engine=_engine(case, ranks),
             hooks=hooks,
             resume=resume if resume is None or isinstance(resume, Checkpoint) else reopened(*resume),
         )
@@ -216,13 +216,13 @@ def trained(
     return Seen(result.outcome.reason, losses, list(result.history), weights, logits, kept.snapshots, recorder.ranks)
 
 
-def _engine(case: Case, world: int) -> EngineFactory:
+def _engine(case: Case, ranks: Ranks) -> EngineFactory:
     engine = Strategy.model_validate({"type": case.engine}) if isinstance(case.engine, str) else case.engine
     if isinstance(engine, Strategy) and case.uses_strategy_alone:
         return STRATEGIES[engine.type](engine)
     if isinstance(engine, Strategy):
-        return engine_for(engine if dist.is_initialized() else None, world)
-    return Single if world == 1 else engine
+        return engine_for(engine if dist.is_initialized() else None, ranks)
+    return Single if ranks.world == 1 else engine
 
 
 def all_trained(cases: Sequence[Case]) -> list[Seen]:

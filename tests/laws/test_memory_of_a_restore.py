@@ -36,7 +36,7 @@ NAME = CheckpointName(1, 1)
 def state_of(ranks: ProcessGroup, strategy: dict[str, Any]) -> TrainState:
     """The state before the first step of a model with 100 M parameters."""
     made, config = model(width=4096, layers=7)
-    engine = engine_for(Strategy.model_validate(strategy), ranks.world)(made, config.trainer, 0.001, ranks)
+    engine = engine_for(Strategy.model_validate(strategy), ranks)(made, config.trainer, 0.001, ranks)
     monitors = monitors_of(config.trainer, {"y": "number"}, own_metrics(config))
     metrics = model_metrics(config, STATISTICS, running=True)
     plateau = Plateau(LearningRateScheduler(), monitors.plateau.direction)

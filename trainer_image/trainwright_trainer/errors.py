@@ -53,7 +53,11 @@ class UsedAttempt(EnvironmentFailure):
 
 
 class LostRank(EnvironmentFailure):
-    """Another process of the training is gone, and has reported no failure."""
+    """Another process of the training is gone, and has reported no failure. `cause`: what NCCL says, or nothing."""
+
+    def __init__(self, line: str, cause: str = "") -> None:
+        self.cause = cause
+        super().__init__(f"{line}. {cause}" if cause else line)
 
 
 class AlreadyDone(OneLine):

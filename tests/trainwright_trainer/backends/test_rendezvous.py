@@ -11,6 +11,7 @@ import torch.distributed as dist
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.backends.rendezvous import Rendezvous
+from trainwright_trainer.distributed.ranks import PeerLost
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
 
 DONE = Outcome("done", "")
@@ -114,3 +115,12 @@ def test_a_value_that_a_rank_tells(value):
         return rendezvous.get("stop")
 
     assert on_all(work) == [value] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "end"), [("gloo: Connection closed", "checkpoint"), ("NCCL error: no", "NCCL error: no")]
+)
+def test_a_lost_rank_says_what_nccl_says(text, end):
+    [found] = on_all(lambda rendezvous: rendezvous.lost(PeerLost(text)), world=1)
+    assert str(found).startswith("another process of this training is gone. --resume goes on")
+    assert str(found).endswith(end)

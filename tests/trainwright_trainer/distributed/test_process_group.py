@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.distributed as dist
 from tests.ranks import on_ranks
 
 from trainwright_trainer.distributed.blocks import joined
@@ -104,3 +105,17 @@ def test_only_the_loss_of_a_peer_is_one():
         raise RuntimeError("[gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:5555\nand more")
     with pytest.raises(RuntimeError, match="shapes"), raising_peer_lost():
         raise RuntimeError("shapes cannot be multiplied")
+
+
+NCCL = """NCCL error in: NCCLUtils.cpp:94, unhandled system error (run with NCCL_DEBUG=INFO), NCCL version 2.27.5
+ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.
+Last error:
+Error while creating shared memory segment /dev/shm/nccl-x (size 9637888), error: No space left on device (28)
+more"""
+
+
+def test_a_fault_of_nccl_keeps_its_cause():
+    with pytest.raises(PeerLost) as found, raising_peer_lost():
+        raise dist.DistBackendError(NCCL)
+    lines = NCCL.splitlines()
+    assert str(found.value) == f"{lines[0]} {lines[3]}"

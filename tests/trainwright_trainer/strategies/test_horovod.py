@@ -10,6 +10,7 @@ from torch import nn
 
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import ProcessGroup
+from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.strategies import engine_for
 from trainwright_trainer.strategies.horovod import GROUP_BYTES, connect, groups_of
 from trainwright_trainer.strategies.single import Single
@@ -28,7 +29,7 @@ def test_groups_begin_with_the_last_parameter_and_have_one_size_and_dtype():
 
 
 def test_one_process_needs_no_horovod():
-    assert engine_for(Strategy.model_validate({"type": "horovod"}), 1) is Single
+    assert engine_for(Strategy.model_validate({"type": "horovod"}), OneRank()) is Single
 
 
 def left() -> str:

@@ -65,8 +65,8 @@ def test_the_penalty_is_that_of_the_config() -> None:
 
 
 def test_a_process_alone_uses_it_for_every_strategy() -> None:
-    assert engine_for(Strategy(type="ddp"), 1) is Single
-    assert engine_for(None, 1) is Single
+    assert engine_for(Strategy(type="ddp"), OneRank()) is Single
+    assert engine_for(None, OneRank()) is Single
 
 
 def test_a_library_that_is_missing_is_a_mistake_with_its_command(monkeypatch) -> None:

@@ -21,6 +21,7 @@ from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch
+from trainwright_trainer.distributed.process_group import collectives_for
 from trainwright_trainer.distributed.ranks import PeerLost
 from trainwright_trainer.errors import EnvironmentFailure, LostRank, Outcome
 from trainwright_trainer.runtime.signals import SIGNALS
@@ -106,14 +107,17 @@ class Rendezvous:
             pass
         return end
 
-    def lost(self) -> Exception:
-        """The exception for a lost peer: the failure that it has reported, else one line."""
+    def lost(self, error: PeerLost) -> Exception:
+        """The exception for a lost peer: the failure that it has reported, else one line.
+
+        A fault of NCCL looks like a lost peer, so the line says what NCCL says.
+        """
         self.is_complete = False
         try:
             failure = self.failure()
         except PeerLost:
             failure = None
-        return failure.error() if failure else LostRank(_LOST)
+        return failure.error() if failure else LostRank(_LOST, str(error) if "nccl" in str(error).lower() else "")
 
     def group(self) -> PrefixStore:
         """The store of the process group."""
@@ -183,10 +187,10 @@ def join_rendezvous(launch: Launch, seconds: float) -> Rendezvous:
     return Rendezvous(launch, PrefixStore(f"trainwright/{name}", store))
 
 
-def join_group(rendezvous: Rendezvous, *, cuda: bool) -> None:
-    """Initialise the process group of all ranks, with gloo for the CPU and NCCL for GPUs."""
+def join_group(rendezvous: Rendezvous, device: str) -> None:
+    """Initialise the process group of all ranks."""
     dist.init_process_group(
-        "cpu:gloo,cuda:nccl" if cuda else "gloo",
+        collectives_for(device),
         store=rendezvous.group(),
         rank=rendezvous.rank,
         world_size=rendezvous.world,
@@ -209,7 +213,7 @@ def _connected(address: str, port: int, until: float, seconds: float) -> TCPStor
     while True:
         try:
             socket.create_connection((address, port), 5).close()
-            return TCPStore(address, port, is_master=False, timeout=timedelta(seconds=60))
+            return TCPStore(address, port, is_master=False, timeout=timedelta(seconds=COLLECTIVE_SECONDS))
         except (OSError, dist.DistError) as error:
             if time.monotonic() > until:
                 found = f"rank 0 does not answer at {address}:{port} within {seconds:g} s: {error}"

@@ -51,7 +51,14 @@ def on_workers(world: int, job: Job, stop: StopRequest, *, quiet: bool) -> Any:
                 return pickle.loads(end.read_bytes())
             if stop:
                 break
-    raise EnvironmentFailure("workers were lost, and no retry is left. --resume goes on from the newest checkpoint")
+        causes = [path.read_text() for rank in range(world) if (path := lost_at(end, rank)).exists()]
+    line = ": ".join(["workers were lost, and no retry is left", *causes[:1]])
+    raise EnvironmentFailure(f"{line}. --resume goes on from the newest checkpoint")
+
+
+def lost_at(end: Path, rank: int) -> Path:
+    """The file in which a worker says why it has taken others for lost. `end`: that for rank 0's end."""
+    return end.with_name(f"lost-{rank}")
 
 
 def _run(world: int, given: bytes, restart: int, stop: StopRequest) -> None:

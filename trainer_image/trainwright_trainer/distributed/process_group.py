@@ -5,6 +5,7 @@ The backend has initialised the group: with gloo for CPU tensors and, for traini
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch._C._distributed_c10d import HashStore
 
 from trainwright_trainer.distributed.ranks import PeerLost, T, Unwatched, Watch
 
@@ -21,6 +23,25 @@ _LOST = ("gloo", "nccl", "connection closed", "connection reset", "broken pipe",
 
 # A background thread may wait for the upload of a large checkpoint by another rank. A lost process ends the wait.
 _BACKGROUND_TIMEOUT = timedelta(hours=6)
+
+
+def collectives_for(device: torch.device | str) -> str:
+    """The backend of a process group: gloo for tensors on the CPU, and NCCL for those on GPUs."""
+    return "gloo" if torch.device(device).type == "cpu" else "cpu:gloo,cuda:nccl"
+
+
+def join_group_of_one(device: torch.device) -> None:
+    """Initialise the process group of a process that trains alone, for a library that needs one.
+
+    It stays until the process ends, because the library keeps it.
+    """
+    dist.init_process_group(collectives_for(device), store=HashStore(), rank=0, world_size=1)
+    atexit.register(_leave_at_exit)  # NCCL warns otherwise
+
+
+def _leave_at_exit() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 class ProcessGroup:
@@ -95,7 +116,14 @@ class _RaisingPeerLost:
             return
         text = str(error).lower()
         if isinstance(error, dist.DistError) or any(word in text for word in _LOST):
-            raise PeerLost(str(error).partition("\n")[0]) from error
+            raise PeerLost(_line_of(str(error))) from error
+
+
+def _line_of(text: str) -> str:
+    """The first line of an error, and the one with which NCCL names its cause."""
+    first, _, rest = text.partition("\n")
+    cause = rest.partition("Last error:")[2].strip().partition("\n")[0]
+    return f"{first} {cause}" if cause else first
 
 
 def raising_peer_lost() -> AbstractContextManager[None]:

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 import torch
 
-_SHARE = 0.25
+SHARE = 0.25
 """The most of a GPU's free memory that rows, or the order of an epoch, take. The model, its optimizer and the
 activations need the rest."""
 
@@ -18,7 +18,7 @@ def is_gpu(device: torch.device | None) -> TypeGuard[torch.device]:
 
 def has_room(device: torch.device, size: int) -> bool:
     """True if so many bytes are a part of the GPU's free memory that rows may take."""
-    return size <= _SHARE * torch.cuda.mem_get_info(device)[0]
+    return size <= SHARE * torch.cuda.mem_get_info(device)[0]
 
 
 # One stream for each, because torch keeps freed memory for the stream that used it: those of further streams would each

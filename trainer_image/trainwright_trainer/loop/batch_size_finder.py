@@ -144,7 +144,8 @@ def _smaller(seconds: Seconds, size: int) -> BatchSize:
     if not size:
         raise EnvironmentFailure(
             "out of memory in the search for a batch size: a single row does not fit. "
-            "Use a smaller model or a machine with more memory."
+            "Use a smaller model or a machine with more memory. With a strategy that shards the model, give "
+            "trainer.batch_size: the search needs the whole model in one process."
         )
     return BatchSize(size, _speeds(times))
 

@@ -5,6 +5,7 @@ A single process always uses `Single`, except with DeepSpeed, whose offload and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import Strategy
 
 if TYPE_CHECKING:
+    from trainwright_trainer.distributed.ranks import Ranks
     from trainwright_trainer.strategies.interface import EngineFactory
 
 
@@ -62,10 +64,12 @@ _LIBRARIES = {
 }
 
 
-def engine_for(section: Strategy | None, world: int) -> EngineFactory:
-    """The engine of a strategy, for one of `world` processes. None: the backend trains in one process."""
-    if section is None or (world == 1 and section.type != "deepspeed"):
+def engine_for(section: Strategy | None, ranks: Ranks) -> EngineFactory:
+    """The engine of a strategy for this rank. None: the backend trains in one process."""
+    if section is None or (ranks.world == 1 and section.type != "deepspeed"):
         return _single(section)
+    if section.type == "deepspeed" and ranks.device.type == "cpu":
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")  # or DeepSpeed looks for a GPU itself when it is imported
     return STRATEGIES[section.type](section)
 
 

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import deepspeed
 import torch
+import torch.distributed as dist
 from deepspeed import utils as ds
 from deepspeed.accelerator import get_accelerator
 from torch import nn
@@ -25,7 +26,7 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import Strategy, is_enabled
 from trainwright_trainer.distributed.blocks import all_joined
-from trainwright_trainer.distributed.process_group import raising_peer_lost
+from trainwright_trainer.distributed.process_group import join_group_of_one, raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
@@ -34,9 +35,15 @@ from trainwright_trainer.models.penalty import Kind, penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
+from trainwright_trainer.runtime.environment import variables
 from trainwright_trainer.strategies.deepspeed_config import config_of, width_of
 from trainwright_trainer.strategies.interface import EngineState
-from trainwright_trainer.strategies.optimizer_state import allocate_optimizer, optimizer_tensors, optimizer_values
+from trainwright_trainer.strategies.optimizer_state import (
+    allocate_optimizer,
+    device_of_steps,
+    optimizer_tensors,
+    optimizer_values,
+)
 from trainwright_trainer.strategies.precision import Forward, in_dtype, with_forward
 
 # The state of DeepSpeed's loss scaler. A fixed scale has the first alone.
@@ -67,8 +74,9 @@ class Deepspeed:
         ds.logger.setLevel(logging.ERROR)
         # On a CPU DeepSpeed would compile this operation, which nothing here uses, in every process.
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-        os.environ.setdefault("LOCAL_RANK", str(ranks.device.index or 0))  # DeepSpeed takes its device from it
-        with raising_peer_lost():
+        if not dist.is_initialized():
+            join_group_of_one(ranks.device)
+        with variables(_number_of(ranks.device)), raising_peer_lost():
             self._engine, *_ = deepspeed.initialize(
                 model=module,
                 optimizer=optimizer,
@@ -218,8 +226,9 @@ class Deepspeed:
         flat = zero.fp32_partitioned_groups_flat if self._stage == 3 else zero.single_partition_of_fp32_groups
         by_key = {path.partition(".")[0]: spec for path, spec in specs.items()}
         for shard in flat:
+            steps_on = device_of_steps(self._optimizer, shard)
             self._optimizer.state[shard] = {
-                key: torch.zeros_like(shard) if spec.shape else torch.empty((), dtype=spec.dtype)
+                key: torch.zeros_like(shard) if spec.shape else torch.empty((), dtype=spec.dtype, device=steps_on)
                 for key, spec in by_key.items()
             }
         if self._stage < 3 and by_key:
@@ -246,6 +255,12 @@ def _in_half(forward: Forward, half: torch.dtype, dtype: torch.dtype) -> Forward
         return in_dtype(forward(replace(batch, floats=batch.floats.to(half))), dtype)
 
     return computed
+
+
+def _number_of(device: torch.device) -> dict[str, str]:
+    """The variables from which DeepSpeed takes its device. A launcher may give each process its own GPU as number 0."""
+    names = ("LOCAL_RANK", *({"OMPI_COMM_WORLD_LOCAL_RANK"} & os.environ.keys()))
+    return dict.fromkeys(names, str(device.index or 0))
 
 
 def _half(section: Strategy) -> torch.dtype | None:

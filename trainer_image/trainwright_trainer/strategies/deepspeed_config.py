@@ -31,6 +31,7 @@ def config_of(section: Strategy, trainer: TrainerConfig, width: int) -> dict[str
         "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False,
         "steps_per_print": sys.maxsize,
+        "timers": {"throughput": {"enabled": False}},  # it waits for the GPU twice a step
     }
     for name in ("fp16", "bf16"):
         given = getattr(section, name)

@@ -55,6 +55,8 @@ class Fsdp(TorchEngine):
         self._whole = model
         self._shapes = {name: one.shape for name, one in model.named_parameters()}
         super().__init__(deepcopy(model), trainer, learning_rate, ranks)
+        if self._scaler is not None:
+            self._scaler = _ScalerOfShards(ranks)
 
     def _materialise(self) -> None:
         """Shards get their values in `_wrapped`."""
@@ -162,6 +164,19 @@ class Fsdp(TorchEngine):
     def finish(self) -> None:
         """Give the given model the trained weights."""
         assign(self._whole, all_joined(self.weights(), self.ranks), self.ranks.device)
+
+
+class _ScalerOfShards(torch.amp.GradScaler):
+    """All ranks skip a step if the shard of one overflows. torch's `ShardedGradScaler` fails with fused optimizers."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        super().__init__(ranks.device.type)
+        self._ranks = ranks
+
+    def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
+        super().unscale_(optimizer)
+        for overflows in self._found_inf_per_device(optimizer).values():
+            overflows.copy_(self._ranks.sum(overflows))
 
 
 def _options(section: Strategy, device: torch.device) -> dict[str, Any]:

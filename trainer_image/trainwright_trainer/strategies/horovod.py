@@ -21,6 +21,7 @@ from trainwright_trainer.distributed.ranks import PeerLost, Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable
+from trainwright_trainer.runtime.environment import variables
 from trainwright_trainer.strategies.precision import Forward
 from trainwright_trainer.strategies.torch_engine import TorchEngine
 
@@ -104,10 +105,9 @@ def connect(ranks: Ranks) -> None:
     if hvd.is_initialized():
         return
     server = RendezvousServer() if ranks.rank == 0 else None
-    # Without MASTER_ADDR, all processes are on one machine.
-    own = (os.environ.get("MASTER_ADDR", "127.0.0.1"), server.start() if server else 0)
+    own = (_address(), server.start() if server else 0)
     address, port = ranks.share(own)
-    with _set(_environment(ranks, address, port)):
+    with variables(_environment(ranks, address, port)):
         hvd.init()
     ranks.share(None)
     if server:
@@ -115,16 +115,11 @@ def connect(ranks: Ranks) -> None:
     ranks.before_leave(hvd.shutdown)
 
 
-@contextmanager
-def _set(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set the variables for Horovod's start. Those of the launcher are restored."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+def _address() -> str:
+    """The address at which the others reach this process. horovodrun gives the names of machines alone."""
+    given = os.environ
+    on_one_machine = given.get("HOROVOD_LOCAL_SIZE") == given.get("HOROVOD_SIZE")  # without horovodrun, too
+    return given.get("MASTER_ADDR") or ("127.0.0.1" if on_one_machine else given["HOROVOD_HOSTNAME"])
 
 
 def _environment(ranks: Ranks, address: str, port: int) -> dict[str, str]:

@@ -36,20 +36,21 @@ def optimizer_values(optimizer: Optimizer, named: Named) -> dict[str, dict[str, 
 def allocate_optimizer(
     optimizer: Optimizer, named: Named, specs: Mapping[str, TensorSpec], values: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Replace the whole state. The tensors of `specs` get their memory, and no values.
-
-    Step counts of a fused optimizer are on the parameter's device, others on the CPU.
-    """
+    """Replace the whole state. The tensors of `specs` get their memory, and no values."""
     optimizer.state.clear()
-    fused = bool(optimizer.defaults.get("fused"))
     for name, plain in values.items():
         optimizer.state[named[name]].update(plain)
     for path, spec in specs.items():
         key, _, name = path.partition(".")
         parameter = named[name]
-        device = torch.device("cpu") if key == "step" and not fused else parameter.device
+        device = device_of_steps(optimizer, parameter) if key == "step" else parameter.device
         shape = parameter.shape if spec.shape else ()
         optimizer.state[parameter][key] = torch.empty(shape, dtype=spec.dtype, device=device)
+
+
+def device_of_steps(optimizer: Optimizer, parameter: torch.Tensor) -> torch.device:
+    """The device of the step count of a parameter: that of the parameter for a fused optimizer, else the CPU."""
+    return parameter.device if optimizer.defaults.get("fused") else torch.device("cpu")
 
 
 def _with_state(optimizer: Optimizer, named: Named) -> dict[str, nn.Parameter]:

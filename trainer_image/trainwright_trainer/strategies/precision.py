@@ -18,12 +18,13 @@ Forward = Callable[[Batch], Tensors]
 class Precision:
     """`scaler` is None unless float16 needs scaled gradients.
 
-    Mixed precision is bfloat16 where the device supports it (a CPU always does), else float16.
+    Mixed precision is bfloat16 where the device has it (a CPU always does), else float16. A GPU that only emulates
+    bfloat16 is slower with it than with float32.
     """
 
     def __init__(self, trainer: TrainerConfig, device: torch.device) -> None:
         self._dtype = DTYPES[trainer.precision]
-        half = device.type == "cuda" and not torch.cuda.is_bf16_supported()
+        half = device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False)
         self._mixed = trainer.use_mixed_precision
         self._kind = torch.float16 if half else torch.bfloat16
         self._device = device.type

@@ -71,8 +71,8 @@ def ending_together(rendezvous: Rendezvous) -> Iterator[None]:
     """Report a failure to the other ranks, and end with the failure of rank 0."""
     try:
         yield
-    except PeerLost:
-        error = rendezvous.lost()
+    except PeerLost as gone:
+        error = rendezvous.lost(gone)
     except Exception as found:
         error = found
         with suppress(PeerLost):  # the store may be gone with rank 0
@@ -188,11 +188,9 @@ def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     if rendezvous.launch.launcher == OPERATOR:
         os.environ["MASTER_ADDR"] = rendezvous.launch.address  # Horovod connects there too
-    if rank_info.device == "cpu":
-        os.environ.setdefault("DS_ACCELERATOR", "cpu")  # otherwise DeepSpeed warns that it finds no other
     if rendezvous.world > 1:
         with raising_peer_lost():
-            join_group(rendezvous, cuda=rank_info.device != "cpu")
+            join_group(rendezvous, rank_info.device)
     ranks = ranks_of(rank_info)
     try:
         yield ranks
@@ -241,7 +239,7 @@ def _finding_failures(rendezvous: Rendezvous) -> Iterator[None]:
     try:
         yield
     except PeerLost as error:
-        raise rendezvous.lost() from error
+        raise rendezvous.lost(error) from error
 
 
 class GangStop:

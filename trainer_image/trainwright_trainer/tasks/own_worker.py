@@ -11,7 +11,7 @@ from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from trainwright_trainer.backends.launchers import Launch, launch_of
-from trainwright_trainer.backends.workers import Start
+from trainwright_trainer.backends.workers import Start, lost_at
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import ExitCode, LostRank, Outcome
 from trainwright_trainer.runtime.preload import preload_imports
@@ -44,7 +44,9 @@ def _trained(start: Start, launch: Launch, stop: StopRequest) -> Result | Outcom
     try:
         with closing(console):
             return run_launched(launch, start.job, console, stop, lambda *_: None)
-    except LostRank:
+    except LostRank as lost:
+        if lost.cause:
+            lost_at(start.end, launch.rank).write_text(lost.cause)
         return None
     except Exception as error:  # the outermost edge of this process
         return Outcome.traced(error)

@@ -247,7 +247,7 @@ class Training:
                 parts,
                 partial(model_metrics, self.config, self.context.data.statistics),
                 ranks=self.ranks,
-                make_engine=engine_for(job.strategy_section, self.ranks.world),
+                make_engine=engine_for(job.strategy_section, self.ranks),
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start,
             )

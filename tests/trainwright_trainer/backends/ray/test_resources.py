@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import BackendTrainer
-from trainwright_trainer.backends.ray.resources import check_memory, check_this_machine, missing_line, needs_of, pool_of
+from trainwright_trainer.backends.ray.resources import (
+    check_memory,
+    check_this_machine,
+    check_whole_gpus,
+    missing_line,
+    needs_of,
+    pool_of,
+)
 from trainwright_trainer.errors import EnvironmentFailure
 
 
@@ -115,3 +123,11 @@ def test_an_actor_shares_the_cpus_of_a_worker_with_a_reader(section, reader, act
     found = pool(GPUS, **{"use_gpu": "GPU" in section.get("resources_per_worker", {}), **section})
     assert found.reader_cpus == reader
     assert actor.items() <= dict(found.actor_options).items()
+
+
+def test_workers_that_train_together_share_no_gpu():
+    line = "resources_per_worker.GPU: is 0.5; each of 2 workers needs a GPU of its own: NCCL refuses to share one"
+    with pytest.raises(Mistakes, match=line):
+        check_whole_gpus(needs(2, gpus=1, resources_per_worker={"GPU": 0.5}))
+    for workers, gpus in ((1, 0.5), (2, 1), (2, 0), (2, 2)):
+        check_whole_gpus(needs(workers, gpus=4, resources_per_worker={"GPU": gpus}))

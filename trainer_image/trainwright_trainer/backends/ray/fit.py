@@ -33,7 +33,7 @@ from trainwright_trainer.backends.ray.mailbox import Mailbox
 from trainwright_trainer.backends.ray.messages import Channel, Message, pickled, unpickled
 from trainwright_trainer.backends.ray.nodes import STOP_REASON_OF_DRAIN, Nodes
 from trainwright_trainer.backends.ray.one_node import actor_here
-from trainwright_trainer.backends.ray.resources import WorkerResources
+from trainwright_trainer.backends.ray.resources import WorkerResources, check_whole_gpus
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
@@ -53,8 +53,9 @@ def on_workers(
 ) -> None:
     """Call `work(spec, rank_info, channel)` on each worker. `answer` handles each message, in this thread, in order.
 
-    Raises `EnvironmentFailure` if workers are lost more often than the retries allow.
+    Raises `Mistakes` if workers share a GPU, and `EnvironmentFailure` if more are lost than the retries allow.
     """
+    check_whole_gpus(needs)
     mailbox = actor_here(Mailbox, stop.decides)
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
         entry = partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, spec, mailbox)

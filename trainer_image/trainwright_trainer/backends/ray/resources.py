@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import BackendTrainer, WorkerRange, custom
 from trainwright_trainer.errors import EnvironmentFailure
 
@@ -125,6 +126,14 @@ def check_this_machine(needs: WorkerResources, gpus: float) -> None:
         raise EnvironmentFailure(
             f"backend.trainer asks for GPUs ({asked}), and this machine has {gpus:g}. To train here: --backend local"
         )
+
+
+def check_whole_gpus(needs: WorkerResources) -> None:
+    """Raise `Mistakes` if workers that train together share a GPU."""
+    share = needs.resources.get("GPU", 0)
+    if needs.use_gpu and share < 1 < needs.workers:
+        found = f"is {share:g}; each of {needs.workers} workers needs a GPU of its own: NCCL refuses to share one"
+        raise Mistakes.one("backend.trainer.resources_per_worker.GPU", found)
 
 
 def check_memory(needs: WorkerResources, memory: float) -> None:
