@@ -6,12 +6,15 @@ SHELL := bash
 # A machine may forbid bytecode, which makes every start of a program slow.
 unexport PYTHONDONTWRITEBYTECODE
 
-UV := $(shell command -v uv || echo "python3 -m uv")
+CACHE := $(or $(TRAINWRIGHT_CACHE),$(HOME)/.cache/trainwright)
+# The uv of this machine. A machine without one gets a copy in CACHE, because Debian's Python refuses `pip install`.
+OWN_UV := $(CACHE)/uv/bin/uv
+UV := $(shell for uv in uv "python3 -m uv"; do $$uv --version >/dev/null 2>&1 && echo "$$uv" && exit; done; echo $(OWN_UV))
+MISSING_UV := $(filter $(OWN_UV),$(UV))
 RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
 HOROVOD := .venv/.horovod
 MODIN_ENVIRONMENT := .venv-modin/.synced
-CACHE := $(or $(TRAINWRIGHT_CACHE),$(HOME)/.cache/trainwright)
 BUILDER ?= $(shell docker version >/dev/null 2>&1 && echo docker || echo buildah)
 TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 REGISTRY ?=
@@ -28,8 +31,15 @@ help: ## list the targets
 
 setup: $(STAMP) ## make the environment from the lock file
 
-$(STAMP): pyproject.toml uv.lock
-	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --quiet "uv>=0.9"
+$(OWN_UV):
+	@rm -rf $(CACHE)/uv; export PIP_ROOT_USER_ACTION=ignore; \
+	if python3 -m pip --version >/dev/null 2>&1; then python3 -m pip install --quiet --target $(CACHE)/uv "uv>=0.9"; exit; fi; \
+	root=""; test "$$(id -u)" = 0 || root=sudo; \
+	python3 -c "import ensurepip" 2>/dev/null || { $$root apt-get update -qq && $$root apt-get install -y -qq python3-venv >/dev/null; } \
+	  || { echo "python3 has neither pip nor venv: install python3-venv (Debian, Ubuntu), or uv"; exit 1; }; \
+	python3 -m venv $(CACHE)/uv; $(CACHE)/uv/bin/python -m pip install --quiet "uv>=0.9"
+
+$(STAMP): pyproject.toml uv.lock | $(MISSING_UV)
 	UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --extra trainer --extra text --extra image --extra hyperopt --extra export --extra mlflow --extra operator --extra deepspeed --extra horovod --extra lightning
 	@touch $(STAMP)
 
@@ -80,7 +90,7 @@ generate: setup kubernetes ## write the CRD, docs/reference.md, and the files th
 	$(RUN) python -m trainwright_api.generate
 	$(RUN) python -m helm.generate
 
-docs: ## build the documentation site in build/site/html, with every link checked
+docs: | $(MISSING_UV) ## build the documentation site in build/site/html, with every link checked
 	$(UV) run --isolated --frozen --only-group docs python docs/site/build.py
 
 bench: setup ## time ours against the hand-written baseline, side by side; refreshes bench/results.json
@@ -164,8 +174,7 @@ $(HOROVOD): $(STAMP) trainer_image/build_horovod.py
 
 modin: $(MODIN_ENVIRONMENT) ## make the environment .venv-modin, with Modin and the older pandas that it needs: .venv-modin/bin/trainwright
 
-$(MODIN_ENVIRONMENT): pyproject.toml uv.lock
-	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --quiet "uv>=0.9"
+$(MODIN_ENVIRONMENT): pyproject.toml uv.lock | $(MISSING_UV)
 	UV_PROJECT_ENVIRONMENT=.venv-modin UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --no-default-groups --group modin-tests --extra trainer --extra modin
 	@touch $(MODIN_ENVIRONMENT)
 

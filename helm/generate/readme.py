@@ -12,10 +12,14 @@ _HEAD = """\
 `make generate` writes this page from `values.yaml`.
 
 ```
-helm install trainwright helm/trainwright --namespace trainwright --create-namespace
+helm install trainwright helm/trainwright --namespace trainwright --create-namespace \\
+  --set registry=registry.example.com/ml
 kubectl apply -f examples/kubernetes/local.yaml
 kubectl get tj --watch
 ```
+No image is published yet: build both and push them to your registry first, as
+[docs/operations.md](../../docs/operations.md#images) describes. `registry` is its address.
+
 The chart installs the CRD of `TrainingJob`, the operator, its roles and its webhook. Jobs with `backend.type: ray` also
 need KubeRay 1.6 or later. The rendered manifests contain no random values, because the operator creates its
 certificates itself. The chart refuses unknown values. [docs/operations.md](../../docs/operations.md) describes

@@ -113,3 +113,9 @@ def test_the_backends_of_the_readme_are_these() -> None:
     assert set(support.BACKENDS) <= now
     assert set(get_args(ProcessorName)) <= now
     assert later == set()
+
+
+def test_the_search_algorithms_of_the_readme_are_these() -> None:
+    now, later = row("search")
+    assert set(support.SEARCHES) - {"variant_generator"} <= now  # Ray's other name of random
+    assert not later & set(support.SEARCHES)

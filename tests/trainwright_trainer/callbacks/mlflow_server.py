@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -23,7 +24,8 @@ def mlflow_server(folder: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    uv = [shutil.which("uv")] if shutil.which("uv") else [sys.executable, "-m", "uv"]
+    found = os.environ.get("UV") or shutil.which("uv")  # `uv run` sets UV: the Makefile's own uv is not in PATH
+    uv = [found] if found else [sys.executable, "-m", "uv"]
     words = [*uv, "tool", "run", "--python", sys.executable, "--from", SERVER, "mlflow", "server", "--port", str(port)]
     words += ["--host", "127.0.0.1", "--workers", "1", "--backend-store-uri", f"sqlite:///{folder}/runs.db"]
     words += ["--artifacts-destination", str(folder / "artifacts")]

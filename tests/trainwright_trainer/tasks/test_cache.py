@@ -12,6 +12,10 @@ import pytest
 from trainwright_trainer.tasks import cache as tasks
 
 CACHE = Path(".trainwright_cache")
+BESIDE = (
+    "name the folder or the URI of a cache; a job without backend.cache_dir has it beside its data, "
+    "as in 'data/.trainwright_cache'"
+)
 
 
 @pytest.fixture
@@ -47,6 +51,10 @@ def test_ls_as_json_shows_each_entry(filled):
     assert all(entry["lastUsed"].endswith("+00:00") and entry["rows"] == 200 for entry in found)
 
 
+def test_without_a_place_the_cache_is_that_of_the_working_folder(workplace):
+    assert workplace.refused("cache", "ls") == f"cache: '.trainwright_cache' is no folder: {BESIDE}"
+
+
 def test_an_empty_folder_has_no_entries(workplace):
     (workplace.folder / "empty").mkdir()
     assert workplace.done("cache", "ls", "empty").out == "0 entries (0 bytes) in empty\n"
@@ -64,8 +72,8 @@ def test_the_folder_around_a_cache_is_no_cache(workplace, command):
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("gone", "cache: 'gone' is no folder: name the folder or the URI of a cache"),
-        ("data.csv", "cache: 'data.csv' is no folder: name the folder or the URI of a cache"),
+        ("gone", f"cache: 'gone' is no folder: {BESIDE}"),
+        ("data.csv", f"cache: 'data.csv' is no folder: {BESIDE}"),
         ("ftp://host/cache", "cache: not built yet: ftp://"),
     ],
 )

@@ -10,13 +10,19 @@ import typer
 from trainwright_trainer.commands.options import Json, not_empty, text_option
 
 app = typer.Typer(
-    name="cache", no_args_is_help=True, rich_markup_mode=None, help="Show, check and shrink a cache of preprocessing."
+    name="cache",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Show, check and shrink a cache of preprocessing. A job without backend.cache_dir has it beside its data.",
 )
 
 CachePlace = Annotated[
     str | None,
     typer.Argument(
-        metavar="[CACHE]", help="A folder or an s3:// URI. Default: .trainwright_cache.", callback=not_empty
+        metavar="[CACHE]",
+        help="A folder or a URI, such as data/.trainwright_cache beside the data in data/. "
+        "Default: .trainwright_cache in the working folder.",
+        callback=not_empty,
     ),
 ]
 OlderThan = Annotated[str | None, text_option("TIME", "Delete what was last used longer ago, such as 30d or 12h.")]

@@ -36,7 +36,8 @@ def cache_at(place: str | None) -> Cache:
     if isinstance(found, Path) and not os.path.isdir(
         found
     ):  # `Path.is_dir` raises an error for a name that is too long
-        raise Mistakes.one("cache", f"{str(found)!r} is no folder: name the folder or the URI of a cache")
+        beside = f"a job without backend.cache_dir has it beside its data, as in 'data/{FOLDER}'"
+        raise Mistakes.one("cache", f"{str(found)!r} is no folder: name the folder or the URI of a cache; {beside}")
     if isinstance(found, Path) and os.path.isdir(found / FOLDER):
         raise Mistakes.one("cache", f"{str(found)!r} is no cache: name {str(found / FOLDER)!r}, which is in it")
     return Cache(storage_of(found, private=True))
