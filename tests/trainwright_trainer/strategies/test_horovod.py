@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import horovod.torch as hvd
+import pytest
 import torch
 from horovod.common.exceptions import HorovodInternalError
 from tests.ranks import on_ranks
@@ -12,7 +13,7 @@ from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.strategies import engine_for
-from trainwright_trainer.strategies.horovod import GROUP_BYTES, connect, groups_of
+from trainwright_trainer.strategies.horovod import GROUP_BYTES, address_here, connect, groups_of
 from trainwright_trainer.strategies.single import Single
 
 
@@ -30,6 +31,27 @@ def test_groups_begin_with_the_last_parameter_and_have_one_size_and_dtype():
 
 def test_one_process_needs_no_horovod():
     assert engine_for(Strategy.model_validate({"type": "horovod"}), OneRank()) is Single
+
+
+HOROVODRUN = {"HOROVOD_HOSTNAME": "server1", "HOROVOD_LOCAL_SIZE": "2"}
+
+
+@pytest.mark.parametrize(
+    ("launcher", "address"),
+    [
+        ({}, "127.0.0.1"),
+        ({"MASTER_ADDR": "head"}, "head"),
+        ({**HOROVODRUN, "HOROVOD_SIZE": "2"}, "127.0.0.1"),
+        ({**HOROVODRUN, "HOROVOD_SIZE": "4"}, "server1"),
+        ({**HOROVODRUN, "HOROVOD_SIZE": "4", "MASTER_ADDR": "head"}, "head"),
+    ],
+)
+def test_the_others_find_rank_0_on_its_machine(monkeypatch, launcher, address):
+    for name in ("MASTER_ADDR", "HOROVOD_HOSTNAME", "HOROVOD_LOCAL_SIZE", "HOROVOD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in launcher.items():
+        monkeypatch.setenv(name, value)
+    assert address_here() == address
 
 
 def left() -> str:

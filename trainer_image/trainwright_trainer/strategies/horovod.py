@@ -105,7 +105,7 @@ def connect(ranks: Ranks) -> None:
     if hvd.is_initialized():
         return
     server = RendezvousServer() if ranks.rank == 0 else None
-    own = (_address(), server.start() if server else 0)
+    own = (address_here(), server.start() if server else 0)
     address, port = ranks.share(own)
     with variables(_environment(ranks, address, port)):
         hvd.init()
@@ -115,7 +115,7 @@ def connect(ranks: Ranks) -> None:
     ranks.before_leave(hvd.shutdown)
 
 
-def _address() -> str:
+def address_here() -> str:
     """The address at which the others reach this process. horovodrun gives the names of machines alone."""
     given = os.environ
     on_one_machine = given.get("HOROVOD_LOCAL_SIZE") == given.get("HOROVOD_SIZE")  # without horovodrun, too
