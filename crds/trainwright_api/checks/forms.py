@@ -111,11 +111,9 @@ def _upgrade(form: Form) -> None:
 
 def _kind_of(data: Mapping[str, Any]) -> str:
     """Return the form that has most of the keys, so that one wrong key does not change the result."""
-    known = {
-        "spec": set(TrainingJobSpec.known_keys()),
-        "resource": set(TrainingJob.known_keys()),
-        "ludwig": set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG) | OLD_SECTIONS,
-    }
+    known = {"spec": set(TrainingJobSpec.known_keys()), "resource": set(TrainingJob.known_keys())}
+    if not isinstance(data.get("config"), Mapping):  # else sections of the config beside it are misplaced
+        known["ludwig"] = set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG) | OLD_SECTIONS
     return max(known, key=lambda form: sum(key in known[form] for key in data))
 
 
