@@ -123,11 +123,19 @@ def _other_spelling(line: Line) -> str:
 
 
 def _word(line: Line) -> str:
-    words = re.findall(r"'([^']*)'", line["ctx"]["expected"])
-    value = line["input"]
-    near = nearest(value, words) if isinstance(value, str) else None
-    hint = f": did you mean {near!r}?" if near else ""
-    return f"expected {names(words, 'or')}, found {_found(value)}{hint}"
+    choices = re.findall(r"'([^']*)'|(-?\d+)", line["ctx"]["expected"])
+    value, expected = line["input"], [text or number for text, number in choices]
+    return f"expected {names(expected, 'or')}, found {_found(value)}{_meant_word(value, choices)}"
+
+
+def _meant_word(value: Any, expected: list[tuple[str, str]]) -> str:
+    """Return the end of the line: the nearest text, or that the value is one of the numbers in quotes."""
+    if not isinstance(value, str):
+        return ""
+    if ("", value) in expected:
+        return ": write it without quotes"
+    near = nearest(value, [text for text, _ in expected if text])
+    return f": did you mean {near!r}?" if near else ""
 
 
 def _kind(line: Line) -> str:

@@ -19,6 +19,7 @@ class Everything(Section):
     share: Annotated[float, Field(gt=0, lt=1)] = 0.5
     flag: bool = False
     word: Literal["zscore", "minmax"] = "zscore"
+    depth: Literal[18, 34, 50] = 18
     text: Annotated[str, Field(min_length=2, max_length=4, pattern="^[a-z]*$")] = "ab"
     items: Annotated[list[int], Field(min_length=1, max_length=2)] = Field(default_factory=lambda: [1])
     keys: dict[str, int] = Field(default_factory=dict)
@@ -44,6 +45,13 @@ CASES: dict[str, tuple[str, Any, str]] = {
     "a word of YAML 1.1 for a flag": ("flag", "off", "expected true or false, found the text 'off': write false"),
     "a misspelt word": ("word", "zscor", "expected zscore or minmax, found the text 'zscor': did you mean 'zscore'?"),
     "no word": ("word", 3, "expected zscore or minmax, found the number 3"),
+    "none of the numbers": ("depth", 19, "expected 18, 34 or 50, found the number 19"),
+    "one of the numbers in quotes": (
+        "depth",
+        "18",
+        "expected 18, 34 or 50, found the text '18': write it without quotes",
+    ),
+    "another number in quotes": ("depth", "180", "expected 18, 34 or 50, found the text '180'"),
     "a number for a text": ("text", 3, "expected a text, found the number 3"),
     "too short a text": ("text", "a", "expected at least 2 characters, found the text 'a'"),
     "too long a text": ("text", "abcde", "expected at most 4 characters, found the text 'abcde'"),
