@@ -139,11 +139,10 @@ def _meant_word(value: Any, expected: list[tuple[str, str]]) -> str:
 
 
 def _kind(line: Line) -> str:
-    value, message = line["input"], str(line["msg"])
-    words = re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))
-    if "number" in words and isinstance(value, str) and _NUMBER.fullmatch(value):
+    value, message, context = line["input"], str(line["msg"]), line.get("ctx", {})
+    if context.get("number") and isinstance(value, str) and _NUMBER.fullmatch(value):
         return f"{message}{_PLAIN_NUMBER}"
-    near = nearest(value, words) if isinstance(value, str) else None
+    near = nearest(value, context.get("words", [])) if isinstance(value, str) else None
     return f"{message}: did you mean {near!r}?" if near else message
 
 

@@ -24,6 +24,7 @@ class Everything(Section):
     items: Annotated[list[int], Field(min_length=1, max_length=2)] = Field(default_factory=lambda: [1])
     keys: dict[str, int] = Field(default_factory=dict)
     pair: tuple[float, float] = (0.9, 0.999)
+    size: PositiveIntOrAuto = "auto"
 
 
 CASES: dict[str, tuple[str, Any, str]] = {
@@ -52,6 +53,22 @@ CASES: dict[str, tuple[str, Any, str]] = {
         "expected 18, 34 or 50, found the text '18': write it without quotes",
     ),
     "another number in quotes": ("depth", "180", "expected 18, 34 or 50, found the text '180'"),
+    "a misspelt word where a number may stand too": (
+        "size",
+        "auot",
+        "expected a whole number of at least 1, or the word auto, found the text 'auot': did you mean 'auto'?",
+    ),
+    "a word of the sentence": (
+        "size",
+        "word",
+        "expected a whole number of at least 1, or the word auto, found the text 'word'",
+    ),
+    "a number in quotes where a word may stand too": (
+        "size",
+        "128",
+        "expected a whole number of at least 1, or the word auto, found the text '128': write it without quotes and "
+        "underscores",
+    ),
     "a number for a text": ("text", 3, "expected a text, found the number 3"),
     "too short a text": ("text", "a", "expected at least 2 characters, found the text 'a'"),
     "too long a text": ("text", "abcde", "expected at most 4 characters, found the text 'abcde'"),
@@ -84,15 +101,6 @@ def test_a_missing_key_that_stands_there_misspelt_is_one_mistake() -> None:
     with pytest.raises(ValidationError) as caught:
         NeedsColumn.model_validate({"colum": "a"})
     assert lines(caught.value) == [(("colum",), "unknown: did you mean 'column'? the file has column")]
-
-
-def test_a_number_in_quotes_is_known_where_a_word_may_stand_too() -> None:
-    class Sized(Section):
-        size: PositiveIntOrAuto = "auto"
-
-    with pytest.raises(ValidationError) as caught:
-        Sized.model_validate({"size": "128"})
-    assert lines(caught.value)[0][1].endswith("found the text '128': write it without quotes and underscores")
 
 
 def test_a_missing_key_is_reported_as_missing() -> None:
