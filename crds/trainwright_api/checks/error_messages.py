@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
+from trainwright_api.checks.places import OUTSIDE_CONFIG, advice, homes, known_keys, near_key
 from trainwright_api.paths import Location, dotted
 from trainwright_api.problems import nearest
 from trainwright_api.resource.kubernetes import FORMS
@@ -68,11 +69,15 @@ def lines(error: ValidationError) -> list[tuple[Location, str]]:
 
 
 def _meant(line: Line) -> Iterator[Location]:
-    """Yield the key that an unknown key probably stands for, so that it is not also reported as missing."""
-    if line["type"] == "unknown_key":
-        near = nearest(str(line["loc"][-1]), line.get("ctx", {}).get("expected", []))
-        if near:
-            yield (*line["loc"][:-1], near)
+    """Yield the keys that an unknown key probably stands for, so that they are not also reported as missing."""
+    if line["type"] != "unknown_key":
+        return
+    key, section = str(line["loc"][-1]), line["ctx"]["section"]
+    for home in homes(key, line["input"], section):
+        yield ("spec", *filter(None, home.split(".")), key)
+    if near := near_key(key, section):
+        yield (*line["loc"][:-1], near)
+        yield ("spec", OUTSIDE_CONFIG.get(near, near))
 
 
 def _sentence(line: Line) -> str:
@@ -106,12 +111,13 @@ def _advice(kind: str, value: Any) -> str:
 
 
 def _unknown_key(line: Line) -> str:
-    key, known = str(line["loc"][-1]), line.get("ctx", {}).get("expected", [])
-    near = nearest(key, known)
-    if near and len(known) > FEW_NAMES:
-        return f"unknown: did you mean {near!r}?"
-    hint = f": did you mean {near!r}?" if near else ";"
-    return f"unknown{hint} {_owner(line['loc'])} has {names(known)}"
+    key, value, section = str(line["loc"][-1]), line["input"], line["ctx"]["section"]
+    known, hint = known_keys(section), advice(key, value, section)
+    if homes(key, value, section):
+        return f"unknown here: {hint}"
+    if hint and len(known) > FEW_NAMES:
+        return f"unknown: {hint}"
+    return f"unknown{f': {hint}' if hint else ';'} {_owner(line['loc'])} has {names(known)}"
 
 
 def _owner(location: Location) -> str:

@@ -269,6 +269,11 @@ def words_of(section: type[Section], name: str) -> tuple[str, ...] | None:
     return next((WORDS[key] for key in _keys(section, name) if key in WORDS), None)
 
 
+def built_keys(section: type[Section]) -> list[str]:
+    """Return the implemented keys of a section, as they are written in a file."""
+    return [field.alias or name for name, field in section.model_fields.items() if is_built(section, name)]
+
+
 def is_built(section: type[Section], name: str) -> bool:
     """Return True if a field of a built section is implemented."""
     named = any(name in FIELDS.get(base.__name__, ()) for base in section.__mro__)

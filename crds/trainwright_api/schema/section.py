@@ -4,7 +4,7 @@ Strict means that no value changes its type: "3" is not a number, true is not 1,
 integer is accepted as a float. pydantic reports an unknown key without the known ones, and does not check relations
 between fields if one field is wrong; this module adds both. The contract itself raises these errors:
 
-    unknown_key    ctx: found, expected (all known keys), section (the name of the class)
+    unknown_key    ctx: found, expected (all known keys), section (the class)
     unknown_word   ctx: found, expected (all known words), noun
     section_type   ctx: found
     relation       two fields that do not fit together; the message is the whole sentence
@@ -165,7 +165,7 @@ def _unknown_key(key: Any, section: type[Section], value: Any) -> InitErrorDetai
     known = section.known_keys()
     near = nearest(str(key), known)
     hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
-    context = {"found": str(key), "expected": list(known), "section": section.__name__}
+    context = {"found": str(key), "expected": list(known), "section": section}
     error = PydanticCustomError("unknown_key", _literal(f"unknown key: {hint}"), context)
     return {"type": error, "loc": (str(key),), "input": value}
 
