@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from trainwright_api.problems import nearest
+from trainwright_api.problems import question
 
 Location = tuple[str | int, ...]
 
@@ -124,8 +124,7 @@ def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCust
     """Return the error for an unknown word. Its message has the nearest expected word, or all of them."""
     words = list(expected)
     found = found.encode("utf-8", "backslashreplace").decode()  # what a command line gives need not be text
-    near = nearest(found, words)
-    hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(words)}"
+    hint = question(found, words) or f"expected one of {', '.join(words)}"
     message = f"{found!r} is no {noun}: {hint}"
     return PydanticCustomError("unknown_word", _literal(message), {"found": found, "expected": words, "noun": noun})
 
@@ -163,8 +162,7 @@ def _unknown_keys(keys: list[Any], section: type[Section], value: Mapping[str, A
 
 def _unknown_key(key: Any, section: type[Section], value: Any) -> InitErrorDetails:
     known = section.known_keys()
-    near = nearest(str(key), known)
-    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
+    hint = question(str(key), known) or f"known here: {', '.join(known)}"
     context = {"found": str(key), "expected": list(known), "section": section}
     error = PydanticCustomError("unknown_key", _literal(f"unknown key: {hint}"), context)
     return {"type": error, "loc": (str(key),), "input": value}
