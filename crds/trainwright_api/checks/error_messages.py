@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from trainwright_api.checks.places import OUTSIDE_CONFIG, advice, homes, known_keys, near_key
+from trainwright_api.checks.words import built_values, line_of_choice, meant_value
 from trainwright_api.paths import Location, dotted
-from trainwright_api.problems import nearest
+from trainwright_api.problems import question
 from trainwright_api.resource.kubernetes import FORMS
 from trainwright_api.schema.section import shown
 
@@ -19,7 +20,7 @@ MOST_NAMES = 14
 FEW_NAMES = 8
 MAX_CHARACTERS = 60
 
-_OURS = frozenset({"unknown_word", "section_type", "relation"})
+_OURS = frozenset({"section_type", "relation"})
 """Error types whose message is already a complete sentence."""
 
 _EXPECTED: Mapping[str, str] = {
@@ -129,27 +130,24 @@ def _other_spelling(line: Line) -> str:
 
 
 def _word(line: Line) -> str:
-    choices = re.findall(r"'([^']*)'|(-?\d+)", line["ctx"]["expected"])
-    value, expected = line["input"], [text or number for text, number in choices]
-    return f"expected {names(expected, 'or')}, found {_found(value)}{_meant_word(value, choices)}"
+    value, context = line["input"], line["ctx"]
+    choices = built_values(context["expected"], context.get("section"), str(line["loc"][-1]))
+    meant = meant_value(value, choices)
+    expected = names([text or number for text, number in choices], "or")
+    return f"expected {expected}, found {_found(value)}{f': {meant}' if meant else ''}"
 
 
-def _meant_word(value: Any, expected: list[tuple[str, str]]) -> str:
-    """Return the end of the line: the nearest text, or that the value is one of the numbers in quotes."""
-    if not isinstance(value, str):
-        return ""
-    if ("", value) in expected:
-        return ": write it without quotes"
-    near = nearest(value, [text for text, _ in expected if text])
-    return f": did you mean {near!r}?" if near else ""
+def _unknown_word(line: Line) -> str:
+    context = line["ctx"]
+    return line_of_choice(context["noun"], context["found"], context["expected"])
 
 
 def _kind(line: Line) -> str:
     value, message, context = line["input"], str(line["msg"]), line.get("ctx", {})
     if context.get("number") and isinstance(value, str) and _NUMBER.fullmatch(value):
         return f"{message}{_PLAIN_NUMBER}"
-    near = nearest(value, context.get("words", [])) if isinstance(value, str) else None
-    return f"{message}: did you mean {near!r}?" if near else message
+    hint = question(value, context.get("words", [])) if isinstance(value, str) else ""
+    return f"{message}: {hint}" if hint else message
 
 
 def _pattern(line: Line) -> str:
@@ -177,6 +175,7 @@ _SPECIAL: Mapping[str, Callable[[Line], str]] = {
     "missing": lambda _: "missing: it must be given",
     "unknown_key": _unknown_key,
     "extra_forbidden": _other_spelling,
+    "unknown_word": _unknown_word,
     "literal_error": _word,
     "kind": _kind,
     "string_pattern_mismatch": _pattern,

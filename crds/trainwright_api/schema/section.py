@@ -6,6 +6,7 @@ between fields if one field is wrong; this module adds both. The contract itself
 
     unknown_key    ctx: found, expected (all known keys), section (the class)
     unknown_word   ctx: found, expected (all known words), noun
+    literal_error  ctx: expected (pydantic's list), section (the class that has the field)
     section_type   ctx: found
     relation       two fields that do not fit together; the message is the whole sentence
 
@@ -67,7 +68,7 @@ class Section(BaseModel):
         try:
             section = handler(known)
         except ValidationError as error:
-            raise failure([*details_of(error), *lines]) from None
+            raise failure([*(_detail(line, cls) for line in error.errors(include_url=False)), *lines]) from None
         lines.extend(section.mistakes())
         if lines:
             raise failure(lines)
@@ -168,10 +169,13 @@ def _unknown_key(key: Any, section: type[Section], value: Any) -> InitErrorDetai
     return {"type": error, "loc": (str(key),), "input": value}
 
 
-def _detail(line: Any) -> InitErrorDetails:
+def _detail(line: Any, section: type[Section] | None = None) -> InitErrorDetails:
+    """Return a line in a form that can be raised again. A wrong word gets the section that has its field."""
     kind: Any = line["type"]
     context = line.get("ctx", {})
-    if kind not in _PYDANTICS_OWN:
+    if kind == "literal_error" and section is not None and len(line["loc"]) == 1:
+        context = {"section": section, **context}
+    if kind not in _PYDANTICS_OWN or "section" in context:
         kind = PydanticCustomError(kind, _literal(line["msg"]), context)
     return {"type": kind, "loc": line["loc"], "input": line["input"], "ctx": context}
 
