@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
+from trainwright_api.checks.examples import example
 from trainwright_api.checks.places import OUTSIDE_CONFIG, advice, homes, known_keys, near_key
 from trainwright_api.checks.words import built_values, line_of_choice, meant_value
+from trainwright_api.config.model import ModelConfig
 from trainwright_api.paths import Location, dotted
 from trainwright_api.problems import question
 from trainwright_api.resource.kubernetes import FORMS
@@ -19,9 +21,6 @@ from trainwright_api.schema.section import shown
 MOST_NAMES = 14
 FEW_NAMES = 8
 MAX_CHARACTERS = 60
-
-_OURS = frozenset({"section_type", "relation"})
-"""Error types whose message is already a complete sentence."""
 
 _EXPECTED: Mapping[str, str] = {
     "int_type": "a whole number",
@@ -78,18 +77,26 @@ def _meant(line: Line) -> Iterator[Location]:
         yield ("spec", *filter(None, home.split(".")), key)
     if near := near_key(key, section):
         yield (*line["loc"][:-1], near)
-        yield ("spec", OUTSIDE_CONFIG.get(near, near))
+        if section is ModelConfig and near in OUTSIDE_CONFIG:
+            yield ("spec", OUTSIDE_CONFIG[near])
 
 
 def _sentence(line: Line) -> str:
     kind: str = line["type"]
-    if kind in _OURS:
+    if kind == "relation":  # its message is the whole sentence
         return str(line["msg"])
     if kind in _SPECIAL:
         return _SPECIAL[kind](line)
     expected = _EXPECTED.get(kind, "something else").format(**_context(line))
+    if expected == "a whole number" and _is_size(line["loc"]):
+        expected = "a number of bytes"
     expected = re.sub(r"\b1 characters$", "1 character", expected)
     return f"expected {expected}, found {_found(line['input'])}{_advice(kind, line['input'])}"
+
+
+def _is_size(location: Location) -> bool:
+    """Return True if the key names the unit of its number, as maxBytes and window_size_bytes do."""
+    return bool(location) and str(location[-1]).casefold().endswith("bytes")
 
 
 def _context(line: Line) -> dict[str, Any]:
@@ -155,6 +162,12 @@ def _pattern(line: Line) -> str:
     return f"expected {FORMS.get(pattern, f'a text like {pattern}')}, found {_found(line['input'])}"
 
 
+def _section(line: Line) -> str:
+    context, value = line["ctx"], line["input"]
+    instance = example(context["section"], value) if "section" in context else ""
+    return f"expected keys and values, as in {instance}, found {_found(value)}" if instance else str(line["msg"])
+
+
 def _count(line: Line) -> str:
     context = line["ctx"]
     few, limit = line["type"] == "too_short", context.get("min_length", context.get("max_length"))
@@ -176,6 +189,7 @@ _SPECIAL: Mapping[str, Callable[[Line], str]] = {
     "unknown_key": _unknown_key,
     "extra_forbidden": _other_spelling,
     "unknown_word": _unknown_word,
+    "section_type": _section,
     "literal_error": _word,
     "kind": _kind,
     "string_pattern_mismatch": _pattern,

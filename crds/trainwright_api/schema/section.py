@@ -7,7 +7,7 @@ between fields if one field is wrong; this module adds both. The contract itself
     unknown_key    ctx: found, expected (all known keys), section (the class)
     unknown_word   ctx: found, expected (all known words), noun
     literal_error  ctx: expected (pydantic's list), section (the class that has the field)
-    section_type   ctx: found
+    section_type   ctx: found, section (the class, unless a word selects it)
     relation       two fields that do not fit together; the message is the whole sentence
 
 Their messages can be shown unchanged. The location is the key that the user has to correct.
@@ -59,9 +59,8 @@ class Section(BaseModel):
         if isinstance(value, cls):
             return value
         if not isinstance(value, Mapping):
-            raise PydanticCustomError(
-                "section_type", "expected keys and values, found {found}", {"found": shown(value)}
-            )
+            context = {"found": shown(value), "section": cls}
+            raise PydanticCustomError("section_type", "expected keys and values, found {found}", context)
         known = {key: item for key, item in value.items() if cls._knows(key)}
         lines = list(_unknown_keys([key for key in value if key not in known], cls, value))
         lines.extend(cls.mistakes_in(known))

@@ -25,6 +25,7 @@ class Everything(Section):
     keys: dict[str, int] = Field(default_factory=dict)
     pair: tuple[float, float] = (0.9, 0.999)
     size: PositiveIntOrAuto = "auto"
+    max_bytes: int = 1
 
 
 CASES: dict[str, tuple[str, Any, str]] = {
@@ -34,6 +35,8 @@ CASES: dict[str, tuple[str, Any, str]] = {
         "expected a whole number, found the text '3': write it without quotes and underscores",
     ),
     "a name of a file that is no text": ("text", "\udcff", "expected a text in UTF-8, found the text '\\udcff'"),
+    "a size with its unit": ("max_bytes", "20GB", "expected a number of bytes, found the text '20GB'"),
+    "a fraction of a byte": ("max_bytes", 2.5, "expected a number of bytes, found the number 2.5"),
     "a word for a number": ("whole", "three", "expected a whole number, found the text 'three'"),
     "a fraction for a whole number": ("whole", 2.5, "expected a whole number, found the number 2.5"),
     "true for a number": ("whole", True, "expected a whole number, found true (yes or no)"),
