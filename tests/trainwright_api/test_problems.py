@@ -20,7 +20,7 @@ FLIPS = ("random_blur", "random_horizontal_flip", "random_vertical_flip")
         ("batch_sice", ("batch_size", "max_batch_size"), "batch_size"),
     ],
 )
-def test_the_nearest_name_has_the_same_words_or_letters(name: str, candidates: tuple[str, ...], near: str | None) -> None:
+def test_the_nearest_name_is_found(name: str, candidates: tuple[str, ...], near: str | None) -> None:
     assert nearest(name, candidates) == near
 
 

@@ -145,8 +145,7 @@ def _word(line: Line) -> str:
 
 
 def _unknown_word(line: Line) -> str:
-    context = line["ctx"]
-    return line_of_choice(context["noun"], context["found"], context["expected"])
+    return line_of_choice(line["ctx"], str(line["loc"][-1]))
 
 
 def _kind(line: Line) -> str:

@@ -11,7 +11,7 @@ from trainwright_api.config.model import ModelConfig
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import nearest
 from trainwright_api.resource.backend import Backend, BackendTrainer, Loader, Processor
-from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.schema.section import Section
 
 OUTSIDE_CONFIG: Mapping[str, str] = {
@@ -33,7 +33,7 @@ _SECTIONS: Mapping[str, type[Section]] = {
     "backend.loader": Loader,
 }
 """The sections between which keys are confused, by their paths below the spec."""
-_PATHS = {section: path for path, section in _SECTIONS.items()}
+_PATHS: Mapping[type[Section], str] = {TrainingJob: "", **{section: path for path, section in _SECTIONS.items()}}
 _OTHER_NAMES: Mapping[type[Section], Mapping[str, str]] = {
     TrainingJobSpec: OUTSIDE_CONFIG,
     ModelConfig: {new: old for old, new in OUTSIDE_CONFIG.items()},
@@ -67,7 +67,8 @@ def advice(key: str, value: Any, section: type[Section]) -> str:
     """Return where an unknown key belongs, or the question for the nearest name. It is empty if there is neither."""
     if found := homes(key, value, section):
         own = _PATHS[section].partition(".")[0]
-        return f"it belongs in {' or '.join(path or f'the spec, beside {own}' for path in found)}"
+        spec = f"the spec, beside {own}" if own else "spec"
+        return f"it belongs in {' or '.join(path or spec for path in found)}"
     near = near_key(key, section)
     return f"did you mean {near!r}?" if near else ""
 

@@ -21,11 +21,13 @@ _CHOICE = re.compile(r"'([^']*)'|(-?\d+)")
 """A text or a number in pydantic's list of the expected values."""
 
 
-def line_of_choice(noun: str, found: str, words: list[str]) -> str:
-    """Return the line about a word that a choice does not have."""
+def line_of_choice(context: Mapping[str, Any], name: str) -> str:
+    """Return the line about a word that a field does not have, from the context of the error and the field's name."""
+    noun, found, words = context["noun"], context["found"], context["expected"]
     if noun.endswith(" feature type") and found.casefold() in _TYPES:
         return f"{found!r} is no {noun}: did you mean {' or '.join(map(repr, _TYPES[found.casefold()]))}?"
-    built = support.built_among(noun, words) or words
+    of_field = _words_of(context.get("section"), name)
+    built = (support.built_among(noun, words) if of_field is None else of_field) or words
     if nearest(found, words) in built:
         return unknown_word(noun, found, built).message()
     return f"{found!r} is no {noun}: expected one of {', '.join(built)}"
@@ -33,8 +35,9 @@ def line_of_choice(noun: str, found: str, words: list[str]) -> str:
 
 def built_values(expected: str, section: type[Section] | None, name: str) -> list[tuple[str, str]]:
     """Return the built values of a field, each as a text or as a number, from pydantic's list of all."""
-    built = support.words_of(section, name) if section is not None else None
-    return [(text, number) for text, number in _CHOICE.findall(expected) if built is None or text in built]
+    built = _words_of(section, name)
+    values = _CHOICE.findall(expected)
+    return [(text, number) for text, number in values if built is None or (text or number) in built]
 
 
 def meant_value(value: Any, expected: Iterable[tuple[str, str]]) -> str:
@@ -44,3 +47,7 @@ def meant_value(value: Any, expected: Iterable[tuple[str, str]]) -> str:
     if ("", value) in (values := list(expected)):
         return "write it without quotes"
     return question(value, [text for text, _ in values if text])
+
+
+def _words_of(section: type[Section] | None, name: str) -> tuple[str, ...] | None:
+    return None if section is None else support.words_of(section, name)

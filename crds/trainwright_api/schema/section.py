@@ -5,7 +5,7 @@ integer is accepted as a float. pydantic reports an unknown key without the know
 between fields if one field is wrong; this module adds both. The contract itself raises these errors:
 
     unknown_key    ctx: found, expected (all known keys), section (the class)
-    unknown_word   ctx: found, expected (all known words), noun
+    unknown_word   ctx: found, expected (all known words), noun, section (the class that has the field)
     literal_error  ctx: expected (pydantic's list), section (the class that has the field)
     section_type   ctx: found, section (the class, unless a word selects it)
     relation       two fields that do not fit together; the message is the whole sentence
@@ -29,6 +29,7 @@ Location = tuple[str | int, ...]
 
 MOST_UNKNOWN = 100
 """The maximum of unknown keys of one section that are listed."""
+_OF_WORDS = ("literal_error", "unknown_word")
 _PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
 
 
@@ -172,7 +173,7 @@ def _detail(line: Any, section: type[Section] | None = None) -> InitErrorDetails
     """Return a line in a form that can be raised again. A wrong word gets the section that has its field."""
     kind: Any = line["type"]
     context = line.get("ctx", {})
-    if kind == "literal_error" and section is not None and len(line["loc"]) == 1:
+    if kind in _OF_WORDS and section is not None and len(line["loc"]) == 1:
         context = {"section": section, **context}
     if kind not in _PYDANTICS_OWN or "section" in context:
         kind = PydanticCustomError(kind, _literal(line["msg"]), context)

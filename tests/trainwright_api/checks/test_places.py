@@ -52,6 +52,11 @@ MISPLACED: dict[str, tuple[dict[str, Any], str]] = {
         {"config": CONFIG, "backend": {"dataset": "customers.csv"}},
         "backend.dataset: unknown here: it belongs in the spec, beside backend",
     ),
+    "the data beside the spec": (
+        {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "a"}, "dataset": "d"}
+        | {"spec": {"config": CONFIG}},
+        "dataset: unknown here: it belongs in spec",
+    ),
     "the inputs beside the config": (
         {
             "dataset": "customers.csv",

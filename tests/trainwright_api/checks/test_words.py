@@ -60,6 +60,13 @@ def test_only_what_is_built_is_expected(config: dict[str, Any], expected: str) -
     assert line(**config) == expected
 
 
+def test_a_tokenizer_is_one_of_its_type() -> None:
+    words = "space, space_punct, characters, underscore, comma, untokenized, stripped"
+    for kind, more in (("sequence", ""), ("text", ", hf_tokenizer")):
+        feature = {"name": "a", "type": kind, "preprocessing": {"tokenizer": "zzz"}}
+        assert line(input_features=[feature]).endswith(f"'zzz' is no tokenizer: expected one of {words}{more}")
+
+
 def test_of_a_type_without_a_built_word_all_are_expected() -> None:
     place = {"name": "place", "type": "h3", "encoder": "zzz"}
     assert "'zzz' is no encoder of a h3 feature: expected one of " in line(input_features=[place])
