@@ -163,7 +163,7 @@ def _pattern(line: Line) -> str:
 
 def _section(line: Line) -> str:
     context, value = line["ctx"], line["input"]
-    instance = example(context["section"], value) if "section" in context else ""
+    instance = example(context["section"], value, context.get("key")) if "section" in context else ""
     return f"expected keys and values, as in {instance}, found {_found(value)}" if instance else str(line["msg"])
 
 

@@ -84,9 +84,10 @@ class Choice:
         if isinstance(value, str) and self.default is not None:
             value = {self.key: self._known(value)}
         if not isinstance(value, Mapping):
-            raise PydanticCustomError(
-                "section_type", f"expected {self._expected}, found {{found}}", {"found": shown(value)}
-            )
+            context: dict[str, Any] = {"found": shown(value)}
+            if self.default is None:
+                context |= {"section": self.section(self.words[0]), "key": self.key}
+            raise PydanticCustomError("section_type", f"expected {self._expected}, found {{found}}", context)
         return self.section(self._word_of(value)).model_validate(value)
 
     @property

@@ -7,7 +7,7 @@ between fields if one field is wrong; this module adds both. The contract itself
     unknown_key    ctx: found, expected (all known keys), section (the class)
     unknown_word   ctx: found, expected (all known words), noun, section (the class that has the field)
     literal_error  ctx: expected (pydantic's list), section (the class that has the field)
-    section_type   ctx: found, section (the class, unless a word selects it)
+    section_type   ctx: found, section (the class, or one of several), key (of the word that selects the class, if any)
     relation       two fields that do not fit together; the message is the whole sentence
 
 Their messages can be shown unchanged. The location is the key that the user has to correct.

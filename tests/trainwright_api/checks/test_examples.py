@@ -38,12 +38,13 @@ def test_the_first_key_that_accepts_the_value_is_shown(section: type[Section], v
 
 def test_the_line_about_a_value_has_the_example() -> None:
     config = {
-        "input_features": [{"name": "age", "type": "number"}],
+        "input_features": ["age"],
         "output_features": [{"name": "left", "type": "binary"}],
         "trainer": {"gradient_clipping": 1.0, "optimizer": 3, "profiler": None},
     }
     spec = {"dataset": "d", "config": config, "backend": {"type": "ray", "processor": "dask"}}
     assert [str(problem) for problem in inspect(spec, "job.yaml").mistakes] == [
+        "config.input_features[0]: expected keys and values, as in {name: age, type: …}, found the text 'age'",
         "config.trainer.gradient_clipping: expected keys and values, as in {clipglobalnorm: 1.0}, found the number 1.0",
         "config.trainer.optimizer: expected the name of an optimizer, or keys and values, found the number 3",
         "config.trainer.profiler: expected keys and values, found nothing (null)",
