@@ -11,7 +11,7 @@ from trainwright_api.problems import nearest, question
 from trainwright_api.schema.section import Section, unknown_word
 
 _TYPES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("float", "double", "int", "integer", "numerical"), ("number",)),
+    **dict.fromkeys(("float", "double", "int", "integer"), ("number",)),
     **dict.fromkeys(("str", "string"), ("category", "text")),
     **dict.fromkeys(("bool", "boolean"), ("binary",)),
 }
