@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,8 +58,19 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return next(iter(nearest_names(name, candidates, 1)), None)
 
 
+def question(name: str, candidates: Iterable[str]) -> str:
+    """Return the question whether the nearest candidate was meant, or "" if none is near.
+
+    It names two candidates if both add words to the name, as random_horizontal_flip and random_vertical_flip do.
+    """
+    near = nearest_names(name, candidates, 2)
+    both = all(_words(name) < _words(candidate) for candidate in near)
+    named = " or ".join(map(repr, near if both else near[:1]))
+    return f"did you mean {named}?" if named else ""
+
+
 def nearest_names(name: str, candidates: Iterable[str], most: int) -> list[str]:
-    """Return at most `most` candidates that are near to `name`, the nearest first."""
+    """Return at most `most` candidates that are near to `name`, the nearest first: those with all of its words."""
     return list(_nearest_names(name, tuple(candidates), most))
 
 
@@ -66,8 +78,13 @@ def nearest_names(name: str, candidates: Iterable[str], most: int) -> list[str]:
 def _nearest_names(name: str, candidates: tuple[str, ...], most: int) -> tuple[str, ...]:
     """The comparison is slow, and several steps of a validation ask for the same names."""
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
-    near = difflib.get_close_matches(name.casefold(), by_folded, n=most, cutoff=0.6)
-    return tuple(by_folded[found] for found in near)
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=len(by_folded) or 1, cutoff=0.6)
+    near.sort(key=lambda found: not _words(name) <= _words(found))
+    return tuple(by_folded[found] for found in near[:most])
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[\W_]+", name.casefold()))
 
 
 def not_built(found: str, instead: str = "") -> str:

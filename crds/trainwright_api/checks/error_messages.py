@@ -9,17 +9,18 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
+from trainwright_api.checks.examples import example
+from trainwright_api.checks.places import OUTSIDE_CONFIG, advice, homes, known_keys, near_key
+from trainwright_api.checks.words import built_values, line_of_choice, meant_value
+from trainwright_api.config.model import ModelConfig
 from trainwright_api.paths import Location, dotted
-from trainwright_api.problems import nearest
+from trainwright_api.problems import question
 from trainwright_api.resource.kubernetes import FORMS
 from trainwright_api.schema.section import shown
 
 MOST_NAMES = 14
 FEW_NAMES = 8
 MAX_CHARACTERS = 60
-
-_OURS = frozenset({"unknown_word", "section_type", "relation"})
-"""Error types whose message is already a complete sentence."""
 
 _EXPECTED: Mapping[str, str] = {
     "int_type": "a whole number",
@@ -68,22 +69,34 @@ def lines(error: ValidationError) -> list[tuple[Location, str]]:
 
 
 def _meant(line: Line) -> Iterator[Location]:
-    """Yield the key that an unknown key probably stands for, so that it is not also reported as missing."""
-    if line["type"] == "unknown_key":
-        near = nearest(str(line["loc"][-1]), line.get("ctx", {}).get("expected", []))
-        if near:
-            yield (*line["loc"][:-1], near)
+    """Yield the keys that an unknown key probably stands for, so that they are not also reported as missing."""
+    if line["type"] != "unknown_key":
+        return
+    key, section = str(line["loc"][-1]), line["ctx"]["section"]
+    for home in homes(key, line["input"], section):
+        yield ("spec", *filter(None, home.split(".")), key)
+    if near := near_key(key, section):
+        yield (*line["loc"][:-1], near)
+        if section is ModelConfig and near in OUTSIDE_CONFIG:
+            yield ("spec", OUTSIDE_CONFIG[near])
 
 
 def _sentence(line: Line) -> str:
     kind: str = line["type"]
-    if kind in _OURS:
+    if kind == "relation":  # its message is the whole sentence
         return str(line["msg"])
     if kind in _SPECIAL:
         return _SPECIAL[kind](line)
     expected = _EXPECTED.get(kind, "something else").format(**_context(line))
+    if expected == "a whole number" and _is_size(line["loc"]):
+        expected = "a number of bytes"
     expected = re.sub(r"\b1 characters$", "1 character", expected)
     return f"expected {expected}, found {_found(line['input'])}{_advice(kind, line['input'])}"
+
+
+def _is_size(location: Location) -> bool:
+    """Return True if the key names the unit of its number, as maxBytes and window_size_bytes do."""
+    return bool(location) and str(location[-1]).casefold().endswith("bytes")
 
 
 def _context(line: Line) -> dict[str, Any]:
@@ -106,12 +119,13 @@ def _advice(kind: str, value: Any) -> str:
 
 
 def _unknown_key(line: Line) -> str:
-    key, known = str(line["loc"][-1]), line.get("ctx", {}).get("expected", [])
-    near = nearest(key, known)
-    if near and len(known) > FEW_NAMES:
-        return f"unknown: did you mean {near!r}?"
-    hint = f": did you mean {near!r}?" if near else ";"
-    return f"unknown{hint} {_owner(line['loc'])} has {names(known)}"
+    key, value, section = str(line["loc"][-1]), line["input"], line["ctx"]["section"]
+    known, hint = known_keys(section), advice(key, value, section)
+    if homes(key, value, section):
+        return f"unknown here: {hint}"
+    if hint and len(known) > FEW_NAMES:
+        return f"unknown: {hint}"
+    return f"unknown{f': {hint}' if hint else ';'} {_owner(line['loc'])} has {names(known)}"
 
 
 def _owner(location: Location) -> str:
@@ -123,25 +137,34 @@ def _other_spelling(line: Line) -> str:
 
 
 def _word(line: Line) -> str:
-    words = re.findall(r"'([^']*)'", line["ctx"]["expected"])
-    value = line["input"]
-    near = nearest(value, words) if isinstance(value, str) else None
-    hint = f": did you mean {near!r}?" if near else ""
-    return f"expected {names(words, 'or')}, found {_found(value)}{hint}"
+    value, context = line["input"], line["ctx"]
+    choices = built_values(context["expected"], context.get("section"), str(line["loc"][-1]))
+    meant = meant_value(value, choices)
+    expected = names([text or number for text, number in choices], "or")
+    return f"expected {expected}, found {_found(value)}{f': {meant}' if meant else ''}"
+
+
+def _unknown_word(line: Line) -> str:
+    return line_of_choice(line["ctx"], str(line["loc"][-1]))
 
 
 def _kind(line: Line) -> str:
-    value, message = line["input"], str(line["msg"])
-    words = re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))
-    if "number" in words and isinstance(value, str) and _NUMBER.fullmatch(value):
+    value, message, context = line["input"], str(line["msg"]), line.get("ctx", {})
+    if context.get("number") and isinstance(value, str) and _NUMBER.fullmatch(value):
         return f"{message}{_PLAIN_NUMBER}"
-    near = nearest(value, words) if isinstance(value, str) else None
-    return f"{message}: did you mean {near!r}?" if near else message
+    hint = question(value, context.get("words", [])) if isinstance(value, str) else ""
+    return f"{message}: {hint}" if hint else message
 
 
 def _pattern(line: Line) -> str:
     pattern = line["ctx"]["pattern"]
     return f"expected {FORMS.get(pattern, f'a text like {pattern}')}, found {_found(line['input'])}"
+
+
+def _section(line: Line) -> str:
+    context, value = line["ctx"], line["input"]
+    instance = example(context["section"], value, context.get("key")) if "section" in context else ""
+    return f"expected keys and values, as in {instance}, found {_found(value)}" if instance else str(line["msg"])
 
 
 def _count(line: Line) -> str:
@@ -164,6 +187,8 @@ _SPECIAL: Mapping[str, Callable[[Line], str]] = {
     "missing": lambda _: "missing: it must be given",
     "unknown_key": _unknown_key,
     "extra_forbidden": _other_spelling,
+    "unknown_word": _unknown_word,
+    "section_type": _section,
     "literal_error": _word,
     "kind": _kind,
     "string_pattern_mismatch": _pattern,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from trainwright_api.checks.places import OUTSIDE_CONFIG
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.outlines import mapping, outlines
@@ -20,14 +21,6 @@ from trainwright_api.problems import Problem
 from trainwright_api.resource.job import API_VERSION, KIND, TrainingJob, TrainingJobSpec
 from trainwright_api.upgrade import OLD_SECTIONS, upgrade
 from trainwright_api.upgrade.draft import Draft, origin_of
-
-_OUTSIDE_CONFIG = {
-    "backend": "backend",
-    "random_seed": "seed",
-    "dataset": "dataset",
-    "datasetOptions": "datasetOptions",
-}
-"""The keys of a Ludwig file that are not part of the config, and their names in the spec."""
 
 
 @dataclass
@@ -72,7 +65,7 @@ class Form:
         above: Location = {"resource": (), "spec": ("spec",), "ludwig": ("spec", "config")}[self.kind]
 
         def place_in_file(at: Location) -> Location:
-            outside = {old: new for old, new in _OUTSIDE_CONFIG.items() if self.kind == "ludwig"}
+            outside = {old: new for old, new in OUTSIDE_CONFIG.items() if self.kind == "ludwig"}
             inside = ("spec", outside[str(at[0])], *at[1:]) if at and at[0] in outside else (*above, *at)
             found = self.origin(inside)
             kept = next((depth for depth in range(len(above), 0, -1) if found[:depth] == above[:depth]), 0)
@@ -81,7 +74,7 @@ class Form:
         spec = self.data["spec"]
         if self.kind != "ludwig":
             return self.data if self.kind == "resource" else spec, place_in_file
-        beside = {old: spec[new] for old, new in _OUTSIDE_CONFIG.items() if new in spec}
+        beside = {old: spec[new] for old, new in OUTSIDE_CONFIG.items() if new in spec}
         return {**spec["config"], **beside}, place_in_file
 
 
@@ -111,11 +104,9 @@ def _upgrade(form: Form) -> None:
 
 def _kind_of(data: Mapping[str, Any]) -> str:
     """Return the form that has most of the keys, so that one wrong key does not change the result."""
-    known = {
-        "spec": set(TrainingJobSpec.known_keys()),
-        "resource": set(TrainingJob.known_keys()),
-        "ludwig": set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG) | OLD_SECTIONS,
-    }
+    known = {"spec": set(TrainingJobSpec.known_keys()), "resource": set(TrainingJob.known_keys())}
+    if not isinstance(data.get("config"), Mapping):  # else sections of the config beside it are misplaced
+        known["ludwig"] = set(ModelConfig.known_keys()) | set(OUTSIDE_CONFIG) | OLD_SECTIONS
     return max(known, key=lambda form: sum(key in known[form] for key in data))
 
 
@@ -129,8 +120,8 @@ def _from_spec(data: dict[str, Any], name: str) -> Form:
 
 
 def _from_ludwig(data: dict[str, Any], name: str) -> Form:
-    config = {key: value for key, value in data.items() if key not in _OUTSIDE_CONFIG}
-    beside = {new: data[old] for old, new in _OUTSIDE_CONFIG.items() if old in data}
+    config = {key: value for key, value in data.items() if key not in OUTSIDE_CONFIG}
+    beside = {new: data[old] for old, new in OUTSIDE_CONFIG.items() if old in data}
     form = _from_spec({"config": config, **beside}, name)
     form.kind = "ludwig"
     form.moved["spec", "seed"] = ("random_seed",)
@@ -156,7 +147,7 @@ def _lift(form: Form, spec: dict[str, Any]) -> None:
     if not isinstance(config, dict):
         return
     spec["config"] = config = dict(config)
-    for old, new in _OUTSIDE_CONFIG.items():
+    for old, new in OUTSIDE_CONFIG.items():
         if old not in config:
             continue
         if new in spec:

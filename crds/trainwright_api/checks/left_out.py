@@ -8,13 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from trainwright_api.checks.places import advice
 from trainwright_api.paths import Location
-from trainwright_api.problems import nearest, not_built
+from trainwright_api.problems import not_built
 
 
 @dataclass(frozen=True)
 class UnknownKey:
-    """A key that the contract does not have. `hint` is a question for the nearest name, or the word unknown."""
+    """A key that the contract does not have. `hint` has the advice on it, or the word unknown."""
 
     location: Location
     hint: str
@@ -26,9 +27,8 @@ def unknown_keys(error: ValidationError) -> Iterator[UnknownKey]:
     """Yield the unknown keys."""
     for line in _lines(error, "unknown_key"):
         name, context = line["ctx"]["found"], line["ctx"]
-        near = nearest(name, context["expected"])
-        hint = f"did you mean {near!r}?" if near else "unknown"
-        yield UnknownKey(line["loc"], hint, _has_field(context["section"], name))
+        hint = advice(name, line["input"], context["section"]) or "unknown"
+        yield UnknownKey(line["loc"], hint, _has_field(context["section"].__name__, name))
 
 
 def unknown_words(error: ValidationError) -> Iterator[tuple[Location, str]]:

@@ -6,7 +6,7 @@ trainer's registries. Classes and fields are strings, so that the table imports 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
@@ -260,13 +260,23 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 def built_words(choice: Choice) -> tuple[str, ...]:
     """Return the built words of a choice, in the order of the reference."""
-    built = CHOICES.get(choice.noun, CHOICES.get(choice.noun.partition(" of ")[0]))
-    return choice.words if built is None else tuple(word for word in choice.words if word in built)
+    return built_among(choice.noun, choice.words)
+
+
+def built_among(noun: str, words: Iterable[str]) -> tuple[str, ...]:
+    """Return the built ones among the words of a choice."""
+    built = CHOICES.get(noun, CHOICES.get(noun.partition(" of ")[0]))
+    return tuple(word for word in words if built is None or word in built)
 
 
 def words_of(section: type[Section], name: str) -> tuple[str, ...] | None:
     """Return the built words of a field. None: all words of the contract."""
     return next((WORDS[key] for key in _keys(section, name) if key in WORDS), None)
+
+
+def built_keys(section: type[Section]) -> list[str]:
+    """Return the implemented keys of a section, as they are written in a file."""
+    return [field.alias or name for name, field in section.model_fields.items() if is_built(section, name)]
 
 
 def is_built(section: type[Section], name: str) -> bool:

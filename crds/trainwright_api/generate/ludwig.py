@@ -51,6 +51,7 @@ _HEADINGS: Mapping[str, str] = {
     "adapter": "Adapters of large language models",
     "trainer of an llm": "Trainers of large language models",
 }
+_LLM_IS_BUILT = "llm" in support.WORDS["ModelConfig.model_type"]
 _HEAD = "| name | in Ludwig | built | built fields | not built yet | will not be built |\n|---|---|---|---|---|---|\n"
 BESIDE_CONFIG = ("backend",)
 """Sections of Ludwig's config that are beside the config here."""
@@ -88,7 +89,8 @@ class _Page:
     def _is_built(self, section: LudwigSection) -> bool:
         choice = CHOICES.get(section.kind)
         is_word = choice is None or section.name in support.built_words(choice)
-        return counterpart(section) in self._built and is_word
+        is_reachable = section.kind != "trainer of an llm" or _LLM_IS_BUILT
+        return counterpart(section) in self._built and is_word and is_reachable
 
     def _lack(self, section: LudwigSection, name: str) -> str:
         """Return the sentence on the unbuilt part of a field, or "" if all of it is built."""

@@ -14,11 +14,12 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from trainwright_api.schema.section import Section, failure, shown, unknown_word
+from trainwright_api.problems import nearest
+from trainwright_api.schema.section import Section, details_of, failure, relation, shown, unknown_word
 
 Table = Mapping[str, str]
 """The classes by word, written as `module.Class` below the table's package."""
@@ -83,9 +84,10 @@ class Choice:
         if isinstance(value, str) and self.default is not None:
             value = {self.key: self._known(value)}
         if not isinstance(value, Mapping):
-            raise PydanticCustomError(
-                "section_type", f"expected {self._expected}, found {{found}}", {"found": shown(value)}
-            )
+            context: dict[str, Any] = {"found": shown(value)}
+            if self.default is None:
+                context |= {"section": self.section(self.words[0]), "key": self.key}
+            raise PydanticCustomError("section_type", f"expected {self._expected}, found {{found}}", context)
         return self.section(self._word_of(value)).model_validate(value)
 
     @property
@@ -96,7 +98,7 @@ class Choice:
     def _word_of(self, value: Mapping[str, Any]) -> str:
         if self.key not in value:
             if self.default is None:
-                raise failure([{"type": "missing", "loc": (self.key,), "input": value}])
+                raise self._without_word(value)
             word = _DEFAULT_WORDS.get().get(self.noun, self.default)
             return word if word in self._table else self.default
         word = value[self.key]
@@ -106,6 +108,27 @@ class Choice:
             return self._known(word)
         except PydanticCustomError as error:
             raise failure([{"type": error, "loc": (self.key,), "input": word}]) from None
+
+    def _without_word(self, value: Mapping[str, Any]) -> ValidationError:
+        """Return the mistakes of a section without its word: if another key has the word, those of the word too."""
+        key = self._meant_key(value)
+        if key is None:
+            return failure([{"type": "missing", "loc": (self.key,), "input": value}])
+        lines = [relation(f"unknown: did you mean {self.key!r}?", key, found=value[key])]
+        if value[key] in self._table:
+            rest = {name: item for name, item in value.items() if name != key}
+            try:
+                self.read({self.key: value[key], **rest})
+            except ValidationError as error:
+                lines += details_of(error)
+        return failure(lines)
+
+    def _meant_key(self, value: Mapping[str, Any]) -> str | None:
+        """Return the unknown key that has a word of the table, or a name near to that of the missing key."""
+        texts = {key: item for key, item in value.items() if isinstance(key, str) and isinstance(item, str)}
+        words = {key: word for key, word in texts.items() if word in self._table}
+        holding = (key for key, word in words.items() if key not in self.section(word).known_keys())
+        return next(holding, nearest(self.key, texts))
 
     def _known(self, word: str) -> str:
         if word not in self._table:

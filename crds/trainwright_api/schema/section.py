@@ -4,9 +4,10 @@ Strict means that no value changes its type: "3" is not a number, true is not 1,
 integer is accepted as a float. pydantic reports an unknown key without the known ones, and does not check relations
 between fields if one field is wrong; this module adds both. The contract itself raises these errors:
 
-    unknown_key    ctx: found, expected (all known keys), section (the name of the class)
-    unknown_word   ctx: found, expected (all known words), noun
-    section_type   ctx: found
+    unknown_key    ctx: found, expected (all known keys), section (the class)
+    unknown_word   ctx: found, expected (all known words), noun, section (the class that has the field)
+    literal_error  ctx: expected (pydantic's list), section (the class that has the field)
+    section_type   ctx: found, section (the class, or one of several), key (of the word that selects the class, if any)
     relation       two fields that do not fit together; the message is the whole sentence
 
 Their messages can be shown unchanged. The location is the key that the user has to correct.
@@ -22,12 +23,13 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from trainwright_api.problems import nearest
+from trainwright_api.problems import question
 
 Location = tuple[str | int, ...]
 
 MOST_UNKNOWN = 100
 """The maximum of unknown keys of one section that are listed."""
+_OF_WORDS = ("literal_error", "unknown_word")
 _PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
 
 
@@ -58,16 +60,15 @@ class Section(BaseModel):
         if isinstance(value, cls):
             return value
         if not isinstance(value, Mapping):
-            raise PydanticCustomError(
-                "section_type", "expected keys and values, found {found}", {"found": shown(value)}
-            )
+            context = {"found": shown(value), "section": cls}
+            raise PydanticCustomError("section_type", "expected keys and values, found {found}", context)
         known = {key: item for key, item in value.items() if cls._knows(key)}
         lines = list(_unknown_keys([key for key in value if key not in known], cls, value))
         lines.extend(cls.mistakes_in(known))
         try:
             section = handler(known)
         except ValidationError as error:
-            raise failure([*details_of(error), *lines]) from None
+            raise failure([*(_detail(line, cls) for line in error.errors(include_url=False)), *lines]) from None
         lines.extend(section.mistakes())
         if lines:
             raise failure(lines)
@@ -124,8 +125,7 @@ def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCust
     """Return the error for an unknown word. Its message has the nearest expected word, or all of them."""
     words = list(expected)
     found = found.encode("utf-8", "backslashreplace").decode()  # what a command line gives need not be text
-    near = nearest(found, words)
-    hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(words)}"
+    hint = question(found, words) or f"expected one of {', '.join(words)}"
     message = f"{found!r} is no {noun}: {hint}"
     return PydanticCustomError("unknown_word", _literal(message), {"found": found, "expected": words, "noun": noun})
 
@@ -163,17 +163,19 @@ def _unknown_keys(keys: list[Any], section: type[Section], value: Mapping[str, A
 
 def _unknown_key(key: Any, section: type[Section], value: Any) -> InitErrorDetails:
     known = section.known_keys()
-    near = nearest(str(key), known)
-    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
-    context = {"found": str(key), "expected": list(known), "section": section.__name__}
+    hint = question(str(key), known) or f"known here: {', '.join(known)}"
+    context = {"found": str(key), "expected": list(known), "section": section}
     error = PydanticCustomError("unknown_key", _literal(f"unknown key: {hint}"), context)
     return {"type": error, "loc": (str(key),), "input": value}
 
 
-def _detail(line: Any) -> InitErrorDetails:
+def _detail(line: Any, section: type[Section] | None = None) -> InitErrorDetails:
+    """Return a line in a form that can be raised again. A wrong word gets the section that has its field."""
     kind: Any = line["type"]
     context = line.get("ctx", {})
-    if kind not in _PYDANTICS_OWN:
+    if kind in _OF_WORDS and section is not None and len(line["loc"]) == 1:
+        context = {"section": section, **context}
+    if kind not in _PYDANTICS_OWN or "section" in context:
         kind = PydanticCustomError(kind, _literal(line["msg"]), context)
     return {"type": kind, "loc": line["loc"], "input": line["input"], "ctx": context}
 

@@ -7,7 +7,7 @@ mistake is reported once, and its path does not contain the branch.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     BeforeValidator,
@@ -29,7 +29,10 @@ _STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 class ByKind:
-    """Selects the branch by the type of the value. `expected` completes the sentence "expected …"."""
+    """Selects the branch by the type of the value. `expected` completes the sentence "expected …".
+
+    The context of the error `kind` has the accepted words, and whether a number in quotes is meant as a number.
+    """
 
     def __init__(
         self,
@@ -70,7 +73,10 @@ class ByKind:
             raise
 
     def _unexpected(self, value: Any) -> PydanticCustomError:
-        context = {"expected": self.expected, "found": shown(value)}
+        text = self._branches.get(str)
+        words = get_args(text) if get_origin(text) is Literal else ()
+        number = int in self._branches and (text is None or bool(words))  # else a number in quotes is an accepted text
+        context = {"expected": self.expected, "found": shown(value), "words": list(words), "number": number}
         return PydanticCustomError("kind", "expected {expected}, found {found}", context)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trainwright_api.problems import not_built
 from trainwright_api.upgrade.draft import Draft
 
 CONFIG = ("spec", "config")
@@ -33,6 +34,8 @@ REMOVED: Mapping[str, str] = {
     "shuffle_buffer_size": " is dropped: all rows are shuffled",
     "type": " is dropped: model_type selects the trainer",
 }
+OF_LLMS = ("none", "finetune", "dpo", "kto", "orpo", "grpo")
+"""The words of `type` that select a trainer of large language models."""
 _SGD = ("stochastic_gradient_descent", "gd", "gradient_descent")
 _BETAS = (("beta_1", "beta_2"), ("beta1", "beta2"))
 _DEFAULT_BETAS = (0.9, 0.999)
@@ -43,6 +46,7 @@ def upgrade_trainer(draft: Draft) -> None:
     draft.rename(CONFIG, "training", "trainer")
     for old, new in RENAMED.items():
         draft.rename(TRAINER, old, new)
+    _refuse_trainer_of_llms(draft)
     for name, said in REMOVED.items():
         draft.drop((*TRAINER, name), said)
     for old, new in SCHEDULER.items():
@@ -50,6 +54,13 @@ def upgrade_trainer(draft: Draft) -> None:
     _convert_schedule(draft)
     _upgrade_optimizer(draft)
     _upgrade_dropout(draft)
+
+
+def _refuse_trainer_of_llms(draft: Draft) -> None:
+    """Without its type, the section would train an ordinary model."""
+    at = (*TRAINER, "type")
+    if (word := draft.get(at)) in OF_LLMS:
+        draft.refuse(at, not_built(word, "a trainer of large language models"))
 
 
 def _upgrade_dropout(draft: Draft) -> None:

@@ -19,10 +19,13 @@ class Everything(Section):
     share: Annotated[float, Field(gt=0, lt=1)] = 0.5
     flag: bool = False
     word: Literal["zscore", "minmax"] = "zscore"
+    depth: Literal[18, 34, 50] = 18
     text: Annotated[str, Field(min_length=2, max_length=4, pattern="^[a-z]*$")] = "ab"
     items: Annotated[list[int], Field(min_length=1, max_length=2)] = Field(default_factory=lambda: [1])
     keys: dict[str, int] = Field(default_factory=dict)
     pair: tuple[float, float] = (0.9, 0.999)
+    size: PositiveIntOrAuto = "auto"
+    max_bytes: int = 1
 
 
 CASES: dict[str, tuple[str, Any, str]] = {
@@ -32,6 +35,8 @@ CASES: dict[str, tuple[str, Any, str]] = {
         "expected a whole number, found the text '3': write it without quotes and underscores",
     ),
     "a name of a file that is no text": ("text", "\udcff", "expected a text in UTF-8, found the text '\\udcff'"),
+    "a size with its unit": ("max_bytes", "20GB", "expected a number of bytes, found the text '20GB'"),
+    "a fraction of a byte": ("max_bytes", 2.5, "expected a number of bytes, found the number 2.5"),
     "a word for a number": ("whole", "three", "expected a whole number, found the text 'three'"),
     "a fraction for a whole number": ("whole", 2.5, "expected a whole number, found the number 2.5"),
     "true for a number": ("whole", True, "expected a whole number, found true (yes or no)"),
@@ -44,6 +49,29 @@ CASES: dict[str, tuple[str, Any, str]] = {
     "a word of YAML 1.1 for a flag": ("flag", "off", "expected true or false, found the text 'off': write false"),
     "a misspelt word": ("word", "zscor", "expected zscore or minmax, found the text 'zscor': did you mean 'zscore'?"),
     "no word": ("word", 3, "expected zscore or minmax, found the number 3"),
+    "none of the numbers": ("depth", 19, "expected 18, 34 or 50, found the number 19"),
+    "one of the numbers in quotes": (
+        "depth",
+        "18",
+        "expected 18, 34 or 50, found the text '18': write it without quotes",
+    ),
+    "another number in quotes": ("depth", "180", "expected 18, 34 or 50, found the text '180'"),
+    "a misspelt word where a number may stand too": (
+        "size",
+        "auot",
+        "expected a whole number of at least 1, or the word auto, found the text 'auot': did you mean 'auto'?",
+    ),
+    "a word of the sentence": (
+        "size",
+        "word",
+        "expected a whole number of at least 1, or the word auto, found the text 'word'",
+    ),
+    "a number in quotes where a word may stand too": (
+        "size",
+        "128",
+        "expected a whole number of at least 1, or the word auto, found the text '128': write it without quotes and "
+        "underscores",
+    ),
     "a number for a text": ("text", 3, "expected a text, found the number 3"),
     "too short a text": ("text", "a", "expected at least 2 characters, found the text 'a'"),
     "too long a text": ("text", "abcde", "expected at most 4 characters, found the text 'abcde'"),
@@ -76,15 +104,6 @@ def test_a_missing_key_that_stands_there_misspelt_is_one_mistake() -> None:
     with pytest.raises(ValidationError) as caught:
         NeedsColumn.model_validate({"colum": "a"})
     assert lines(caught.value) == [(("colum",), "unknown: did you mean 'column'? the file has column")]
-
-
-def test_a_number_in_quotes_is_known_where_a_word_may_stand_too() -> None:
-    class Sized(Section):
-        size: PositiveIntOrAuto = "auto"
-
-    with pytest.raises(ValidationError) as caught:
-        Sized.model_validate({"size": "128"})
-    assert lines(caught.value)[0][1].endswith("found the text '128': write it without quotes and underscores")
 
 
 def test_a_missing_key_is_reported_as_missing() -> None:

@@ -20,6 +20,10 @@ FORMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"input_features": [], "backend": {"type": "ray"}, "random_seed": 1},
         {"config": {"input_features": []}, "backend": {"type": "ray"}, "seed": 1},
     ),
+    "a spec with sections of the config beside it": (
+        {"dataset": "d", "config": {}, "trainer": {}, "combiner": {}},
+        {"dataset": "d", "config": {}, "trainer": {}, "combiner": {}},
+    ),
     "none of them": ({"whatever": 1}, {"whatever": 1}),
 }
 

@@ -7,7 +7,7 @@ import pytest
 from trainwright_api.generate.ludwig import WILL_NOT, ludwig_names
 from trainwright_api.ludwig.names import LudwigSection, ludwig_sections
 from trainwright_api.upgrade.layers import REMOVED
-from trainwright_api.upgrade.trainer import SCHEDULER
+from trainwright_api.upgrade.trainer import OF_LLMS, SCHEDULER
 
 PAGE = ludwig_names()
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `") and line.count(" | ") > 3]
@@ -38,6 +38,12 @@ def test_what_is_built_and_what_is_not() -> None:
     assert cells("ple", "number feature")[1:4] == ["0.17", "no", ""]
     assert cells("adam")[3:] == ["`amsgrad`, `betas`, `eps`, `weight_decay`", "", ""]
     assert "`computed_fill_value`" in cells("binary_output")[5]
+
+
+def test_no_trainer_of_large_language_models_is_built() -> None:
+    trainers = [section.name for section in ludwig_sections() if section.kind == "trainer of an llm"]
+    assert sorted(trainers) == sorted(OF_LLMS)
+    assert {tuple(cells(name)[2:4]) for name in trainers} == {("no", "")}
 
 
 def test_every_reason_is_given_for_a_field_of_the_page() -> None:

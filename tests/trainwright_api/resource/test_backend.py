@@ -167,7 +167,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"type": "ray", "trainer": {"stratgy": "ddp"}, "loader": {"fully_executed": "yes"}},
         {
             "trainer.stratgy": "unknown: did you mean 'strategy'? trainer has strategy, use_gpu, num_workers, "
-            "resources_per_worker, logdir, max_retries",
+            "resources_per_worker, max_retries",
             "loader.fully_executed": "expected true or false, found the text 'yes': write true",
         },
     ),

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.encoders import DenseEncoder, PassthroughEncoder
-from trainwright_api.config.inputs import NUMBER_ENCODER
+from trainwright_api.config.hyperopt.parameter import PARAMETER
+from trainwright_api.config.inputs import INPUT, NUMBER_ENCODER
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_api.schema.choice import default_words
+from trainwright_api.schema.choice import Choice, default_words
 
 
 def test_a_bare_word_stands_for_its_type() -> None:
@@ -61,6 +62,36 @@ def test_an_unknown_word_of_the_defaults_section_is_named_there_alone() -> None:
     with pytest.raises(ValidationError) as caught:
         ModelConfig.model_validate(config)
     assert [line["loc"] for line in caught.value.errors()] == [("defaults", "number", "encoder")]
+
+
+LIMITS = {"lower": 0.1, "upper": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("choice", "value", "mistakes"),
+    [
+        pytest.param(INPUT, {"name": "a", "typ": "number"}, {"typ": "unknown: did you mean 'type'?"}, id="misspelt"),
+        pytest.param(INPUT, {"name": "a", "kind": "number"}, {"kind": "unknown: did you mean 'type'?"}, id="a word"),
+        pytest.param(INPUT, {"name": "a", "typ": "nmbr"}, {"typ": "unknown: did you mean 'type'?"}, id="both wrong"),
+        pytest.param(INPUT, {"name": "number"}, {"type": "Field required"}, id="the name is a word"),
+        pytest.param(INPUT, {"name": "a", "column": 3}, {"type": "Field required"}, id="no near key"),
+        pytest.param(PARAMETER, {"type": "uniform", **LIMITS}, {"type": "unknown: did you mean 'space'?"}, id="space"),
+        pytest.param(
+            PARAMETER,
+            {"type": "uniform", "lower": 0.1, "max": 0.2},
+            {
+                "type": "unknown: did you mean 'space'?",
+                "upper": "Field required",
+                "max": "unknown key: known here: lower, upper, space",
+            },
+            id="all mistakes at once",
+        ),
+    ],
+)
+def test_another_key_with_the_word_is_named(choice: Choice, value: Any, mistakes: dict[str, str]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        choice.read(value)
+    assert {".".join(map(str, line["loc"])): line["msg"] for line in caught.value.errors()} == mistakes
 
 
 def test_a_table_loads_no_text_no_image_and_no_search() -> None:

@@ -76,7 +76,7 @@ TRAINER: dict[str, Case] = {
         ("config.trainer.dropout_rate is dropped: 0 is the default of each layer",),
     ),
     "type": (
-        {"trainer": {"type": "finetune", "epochs": 1}},
+        {"trainer": {"type": "trainer", "epochs": 1}},
         {"trainer": {"epochs": 1}},
         ("config.trainer.type is dropped: model_type selects the trainer",),
     ),

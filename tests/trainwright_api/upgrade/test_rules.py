@@ -133,6 +133,10 @@ REFUSED = {
         {"combiner": {"type": "tabnet", "bn_virtual_divider": 4, "bn_virtual_bs": 5}, "trainer": {"batch_size": 256}},
         "config.combiner.bn_virtual_divider: the old spelling of bn_virtual_bs, which is given too: keep bn_virtual_bs",
     ),
+    "a trainer of large language models": (
+        {"trainer": {"type": "dpo", "epochs": 1}},
+        "config.trainer.type: not built yet: dpo (a trainer of large language models)",
+    ),
     "the dropout of all layers": (
         {"trainer": {"dropout_rate": 0.2}},
         "config.trainer.dropout_rate: not read any more: set dropout in the encoders, the combiner and the decoders",

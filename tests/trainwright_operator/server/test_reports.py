@@ -70,7 +70,10 @@ def test_secrets_are_hidden_before_a_text_is_cut():
         (b"{}", "uid: missing"),
         (b'{"uid": "u", "attempt": "1", "progress": {}}', "attempt: expected a whole number, found the text '1'"),
         (b'{"uid": "u", "attempt": 1}', "neither progress nor outcome"),
-        (b'{"uid": "u", "attempt": 1, "progress": 3}', "progress: expected keys and values, found the number 3"),
+        (
+            b'{"uid": "u", "attempt": 1, "progress": 3}',
+            "progress: expected keys and values, as in {epoch: 3}, found the number 3",
+        ),
         (b'{"uid": "u", "attempt": 1, "outcome": {"attempt": 1, "class": "ok"}}', "outcome.class: expected done"),
         (b'{"uid": "u", "attempt": 1, "outcome": {"attempt": 2, "class": "done"}}', "outcome.attempt is another"),
     ],
