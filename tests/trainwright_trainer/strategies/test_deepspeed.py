@@ -7,25 +7,26 @@ from typing import Any
 import pytest
 import torch
 
-from trainwright_trainer.strategies.deepspeed import _number_of
+from trainwright_trainer.strategies.deepspeed import _local_rank
+
+OF_MPI = "OMPI_COMM_WORLD_LOCAL_RANK"
 
 
 @pytest.mark.parametrize(
-    ("launcher", "found"),
+    ("device", "launcher", "found"),
     [
-        ({}, {"LOCAL_RANK": "1"}),
-        ({"LOCAL_RANK": "3"}, {"LOCAL_RANK": "1"}),
-        ({"OMPI_COMM_WORLD_LOCAL_RANK": "3"}, {"LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_RANK": "1"}),
+        ("cuda:1", {}, {"LOCAL_RANK": "1"}),
+        ("cuda:0", {"LOCAL_RANK": "3"}, {"LOCAL_RANK": "0"}),
+        ("cuda:0", {OF_MPI: "3"}, {"LOCAL_RANK": "0", OF_MPI: "0"}),
+        ("cpu", {}, {"LOCAL_RANK": "0"}),
+        ("cpu", {"LOCAL_RANK": "3"}, {"LOCAL_RANK": "3"}),
+        ("cpu", {OF_MPI: "3"}, {"LOCAL_RANK": "3", OF_MPI: "3"}),
     ],
 )
-def test_it_takes_the_device_of_the_rank_and_not_that_of_the_launcher(
-    monkeypatch: pytest.MonkeyPatch, launcher: dict[str, str], found: dict[str, str]
+def test_it_takes_the_gpu_of_the_rank_and_not_that_of_the_launcher(
+    device: str, launcher: dict[str, str], found: dict[str, str]
 ) -> None:
-    for name in ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in launcher.items():
-        monkeypatch.setenv(name, value)
-    assert _number_of(torch.device("cuda", 1)) == found
+    assert _local_rank(torch.device(device), launcher) == found
 
 
 AGAIN_AND_AGAIN = """

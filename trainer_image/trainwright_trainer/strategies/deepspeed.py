@@ -35,7 +35,6 @@ from trainwright_trainer.models.penalty import Kind, penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
-from trainwright_trainer.runtime.environment import variables
 from trainwright_trainer.strategies.deepspeed_config import config_of, width_of
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import (
@@ -76,7 +75,8 @@ class Deepspeed:
         deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
         if not dist.is_initialized():
             join_group_of_one(ranks.device)
-        with variables(_number_of(ranks.device)), raising_peer_lost():
+        os.environ.update(_local_rank(ranks.device, os.environ))
+        with raising_peer_lost():
             self._engine, *_ = deepspeed.initialize(
                 model=module,
                 optimizer=optimizer,
@@ -257,10 +257,12 @@ def _in_half(forward: Forward, half: torch.dtype, dtype: torch.dtype) -> Forward
     return computed
 
 
-def _number_of(device: torch.device) -> dict[str, str]:
-    """The variables from which DeepSpeed takes its device. A launcher may give each process its own GPU as number 0."""
-    names = ("LOCAL_RANK", *({"OMPI_COMM_WORLD_LOCAL_RANK"} & os.environ.keys()))
-    return dict.fromkeys(names, str(device.index or 0))
+def _local_rank(device: torch.device, given: Mapping[str, str]) -> dict[str, str]:
+    """The variables from which DeepSpeed takes its device, also in later steps. `given`: those of a launcher, which may
+    show each process its own GPU as number 0."""
+    of_mpi = given.get("OMPI_COMM_WORLD_LOCAL_RANK")
+    number = given.get("LOCAL_RANK") or of_mpi or "0" if device.type == "cpu" else str(device.index or 0)
+    return {"LOCAL_RANK": number, **({"OMPI_COMM_WORLD_LOCAL_RANK": number} if of_mpi else {})}
 
 
 def _half(section: Strategy) -> torch.dtype | None:

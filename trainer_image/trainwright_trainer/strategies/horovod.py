@@ -21,7 +21,6 @@ from trainwright_trainer.distributed.ranks import PeerLost, Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable
-from trainwright_trainer.runtime.environment import variables
 from trainwright_trainer.strategies.precision import Forward
 from trainwright_trainer.strategies.torch_engine import TorchEngine
 
@@ -107,12 +106,24 @@ def connect(ranks: Ranks) -> None:
     server = RendezvousServer() if ranks.rank == 0 else None
     own = (address_here(), server.start() if server else 0)
     address, port = ranks.share(own)
-    with variables(_environment(ranks, address, port)):
+    with _set(_environment(ranks, address, port)):
         hvd.init()
     ranks.share(None)
     if server:
         server.stop()
     ranks.before_leave(hvd.shutdown)
+
+
+@contextmanager
+def _set(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set the variables for Horovod's start. Those of the launcher are restored."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def address_here() -> str:
