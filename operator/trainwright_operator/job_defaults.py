@@ -14,9 +14,9 @@ from trainwright_api.paths import dotted
 from trainwright_api.resource.kubernetes import PodTemplate
 
 NO_EVICTION: Mapping[str, Any] = MappingProxyType(
-    {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+    {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}}
 )
-"""The cluster autoscaler does not remove a node to save cost while a pod trains there."""
+"""Neither the cluster autoscaler nor Karpenter removes a node to save cost while a pod trains there."""
 
 
 @dataclass(frozen=True)

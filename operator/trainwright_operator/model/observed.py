@@ -20,6 +20,7 @@ Amounts = Mapping[str, float]
 """Amounts by resource, in base units (cores, bytes, pieces)."""
 
 OUT_OF_MEMORY = "OOMKilled"
+EVICTED = "Evicted"
 """The kubelet's reason for a container that the kernel has killed because memory was short."""
 
 ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_api.resource.redaction import redacted_text
-from trainwright_operator.model.observed import OUT_OF_MEMORY, Child, Pod
+from trainwright_operator.model.observed import EVICTED, OUT_OF_MEMORY, Child, Pod
 
 KILLED = (137, 143)
 """The exit codes of SIGKILL and SIGTERM: the process did not exit by itself."""
@@ -44,7 +44,8 @@ def disruption_words(own: tuple[Pod, ...]) -> str:
 
 
 def _taken(own: tuple[Pod, ...]) -> Pod | None:
-    return next((pod for pod in own if pod.essential and pod.disrupted), None)
+    """An eviction by the kubelet is no preemption: a pod that fills its node would be evicted again and again."""
+    return next((pod for pod in own if pod.essential and pod.disrupted and pod.reason != EVICTED), None)
 
 
 def reason(own: tuple[Pod, ...]) -> str:

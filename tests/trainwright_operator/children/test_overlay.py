@@ -28,7 +28,7 @@ TEMPLATE: dict[str, Any] = {
 }
 
 
-EVICTION = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+EVICTION = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

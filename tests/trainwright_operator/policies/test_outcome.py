@@ -117,6 +117,11 @@ def test_an_evicted_or_killed_pod_gives_the_reason() -> None:
     assert end(replace(POD, exit_code=None, reason="Evicted")) == ("infrastructure", "Evicted")
 
 
+def test_a_pod_that_fills_its_node_counts_as_a_failure_and_not_as_a_preemption() -> None:
+    full = replace(POD, exit_code=137, reason="Evicted", disrupted="TerminationByKubelet", disruption="low on memory")
+    assert end(full) == ("infrastructure", "Evicted")
+
+
 JOB = replace(FAILED, kind="Job", reason="BackoffLimitExceeded", message="Job has reached the specified backoff limit")
 
 

@@ -6,15 +6,27 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 import torch.distributed as dist
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch
-from trainwright_trainer.backends.rendezvous import Rendezvous
+from trainwright_trainer.backends.rendezvous import Rendezvous, device_of
 from trainwright_trainer.distributed.ranks import PeerLost
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
 
 DONE = Outcome("done", "")
+
+
+LAUNCH = Launch("torchrun", 0, 2, 0, 2, "here", 1)
+
+
+@pytest.mark.parametrize("use_gpu", [None, False])
+def test_a_process_without_a_gpu_trains_on_the_cpu_unless_the_file_asks_for_one(monkeypatch, use_gpu):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert device_of(LAUNCH, use_gpu) == torch.device("cpu")
+    with pytest.raises(EnvironmentFailure, match="use_gpu asks for a GPU, and torch finds none here: "):
+        device_of(LAUNCH, True)
 
 
 def on_all(work, world=3):

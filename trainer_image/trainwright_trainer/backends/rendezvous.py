@@ -236,7 +236,14 @@ def _store_errors() -> Iterator[None]:
 
 
 def device_of(launch: Launch, use_gpu: bool | None) -> torch.device:
-    """The device of this process: one of the GPUs that it sees, by its number on the machine, or the CPU."""
+    """The device of this process: one of the GPUs that it sees, by its number on the machine, or the CPU.
+
+    Raises `EnvironmentFailure` if the file asks for GPUs and there is none.
+    """
+    if use_gpu and not torch.cuda.is_available():
+        cuda = torch.version.cuda
+        why = f"is the driver new enough for CUDA {cuda}?" if cuda else "it is built without CUDA"
+        raise EnvironmentFailure(f"backend.trainer.use_gpu asks for a GPU, and torch finds none here: {why}")
     if use_gpu is False or not torch.cuda.is_available():
         return torch.device("cpu")
     index = launch.local_rank % torch.cuda.device_count()
