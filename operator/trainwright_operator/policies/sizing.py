@@ -24,9 +24,6 @@ from trainwright_operator.policies.worker_range import bounds, share_of, workers
 from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
 
-_MIG = "/mig-"
-"""A part of the resource names of MIG slices."""
-
 
 def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Settings) -> Resolved | Lookup:
     """Return the resolved values of the job, or the data that must be read first."""
@@ -142,13 +139,10 @@ def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[fl
     """Return the number of workers in one pod.
 
     With auto: the largest count that divides the workers evenly and fits the GPUs of the largest node. If the nodes can
-    only hold all pods with a smaller count, that count is used. A cluster that is too small may still grow. With MIG
-    slices it is 1, because the processes of a pod would all use its first one.
+    only hold all pods with a smaller count, that count is used. A cluster that is too small may still grow.
     """
     if isinstance(spec.workers_per_pod, int):
         return min(spec.workers_per_pod, workers)
-    if _MIG in spec.gpu_resource_name:
-        return 1
     most = math.floor(max(rooms, default=0.0) / share + 1e-9) if share else 1
     counts = [count for count in range(max(1, min(most, workers)), 0, -1) if workers % count == 0]
     placed = (count for count in counts if sum(_held(room, share, count) for room in rooms) >= workers)

@@ -190,4 +190,3 @@ def test_workers_with_half_a_gpu_each_claim_a_whole_one_where_they_are_alone_in_
 def test_mig_slices_are_gpus_under_another_name() -> None:
     sliced = Node("sliced", True, False, {}, (), {"nvidia.com/mig-1g.10gb": 3.0})
     assert sized(None, sliced, gpuResourceName="nvidia.com/mig-1g.10gb") == (3, 3, 1)
-    assert sized(None, sliced, gpuResourceName="nvidia.com/mig-1g.10gb", workersPerPod="auto") == (3, 3, 1)
