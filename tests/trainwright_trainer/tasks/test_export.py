@@ -26,13 +26,19 @@ def test_the_default_place_is_in_the_folder_of_the_run(run):
 
 
 def test_an_export_replaces_a_folder_only_if_asked(run):
-    run.done("export", "out", "--format", "onnx", "--output", "served")
-    (run.folder / "served/old").mkdir()
-    (run.folder / "served/old/file").touch()
+    run.done("export", "out", "--format", "safetensors", "--output", "served")
     line = run.refused("export", "out", "--format", "onnx", "--output", "served")
-    assert line == "--output: served has 'model.onnx' in it: name another folder, or --overwrite"
+    assert line == "--output: served has 'config.json' in it: name another folder, or --overwrite"
     run.done("export", "out", "--format", "onnx", "--output", "served", "--overwrite")
     assert sorted(path.name for path in (run.folder / "served").iterdir()) == ["model.onnx", "transform.json"]
+
+
+@pytest.mark.parametrize(("output", "found"), [("out", "attempts/"), ("served", "notes.txt")])
+def test_an_export_deletes_no_other_files(run, output, found):
+    (run.folder / "served").mkdir()
+    (run.folder / "served/notes.txt").touch()
+    line = run.refused("export", "out", "--format", "onnx", "--output", output, "--overwrite")
+    assert line == f"--output: {output} has '{found}' in it, which is no file of an export: name another folder"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ Format = Annotated[
 Target = Annotated[
     str | None, text_option("DIR", "Where the export goes. Default: export/FORMAT in the run's folder.", "--output")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of the output folder.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export in the output folder.")]
 
 
 def export(model: ModelPlace, format_: Format, output: Target = None, overwrite: Overwrite = False) -> None:

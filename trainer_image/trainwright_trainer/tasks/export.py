@@ -36,13 +36,23 @@ def export(model: str, format_: str, output: str | None = None, *, overwrite: bo
     place = place_of(model, "model")
     model_folder.check(str(place))
     target = storage_of(place_of(output, "--output") if output else _beside(place) / "export" / format_)
-    if (found := target.list()) and not overwrite:
-        raise Mistakes.one("--output", f"{target.location} has {found[0]!r} in it: name another folder, or --overwrite")
+    _check_target(target, overwrite=overwrite)
     target.check_writable(exclusive=False)
     with TemporaryDirectory(prefix="trainwright-export-") as folder:
         _FORMATS[format_](place, Path(folder))
         names = _publish(Path(folder), target)
     return f"{model}: exported as {format_}: {target.location} ({', '.join(names)})"
+
+
+def _check_target(target: Storage, *, overwrite: bool) -> None:
+    """Raise `Mistakes` if the folder has files, with `overwrite` if it has others than those of an export."""
+    found = target.list()
+    if found and not overwrite:
+        raise Mistakes.one("--output", f"{target.location} has {found[0]!r} in it: name another folder, or --overwrite")
+    for name in found:
+        if name not in _ALL_FILES:
+            line = f"{target.location} has {name!r} in it, which is no file of an export: name another folder"
+            raise Mistakes.one("--output", line)
 
 
 def check_format(word: str) -> None:
@@ -91,13 +101,13 @@ _FORMATS: Mapping[str, Writer] = {
 }
 
 
+_ALL_FILES = {files.ONNX, f"{files.ONNX}.data", files.PT2, FILE, *_MODEL_FILES}
+
+
 def _publish(folder: Path, target: Storage) -> list[str]:
     """Replace the files of the place by those of the folder. The one that a reader opens first is written last."""
     for name in target.list():
-        if name.endswith("/"):
-            target.delete_tree(name)
-        else:
-            target.delete(name)
+        target.delete(name)
     names = sorted((path.name for path in folder.iterdir()), key=lambda name: (name in _LAST, name))
     for name in names:
         target.write_file(name, folder / name)
