@@ -10,6 +10,14 @@ import pytest
 from trainwright_trainer.backends import workers
 from trainwright_trainer.errors import EnvironmentFailure
 
+JOB: Any = SimpleNamespace(spec=SimpleNamespace(backend=SimpleNamespace(trainer=SimpleNamespace(max_retries=2))))
+
+
+@pytest.fixture(autouse=True)
+def plain_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a worker reads stays an object, because no worker is started."""
+    monkeypatch.setattr(workers, "pickle", SimpleNamespace(dumps=lambda start: start))
+
 
 @pytest.mark.parametrize(("cause", "why"), [(None, ""), ("no space in /dev/shm", ": no space in /dev/shm")])
 def test_the_last_loss_says_its_cause(monkeypatch: pytest.MonkeyPatch, cause: str | None, why: str) -> None:
@@ -20,13 +28,17 @@ def test_the_last_loss_says_its_cause(monkeypatch: pytest.MonkeyPatch, cause: st
         if cause:
             workers.lost_at(start.end, 1).write_text(cause)
 
-    monkeypatch.setattr(workers, "pickle", SimpleNamespace(dumps=lambda start: start))
     monkeypatch.setattr(workers, "_run", lost)
-    job: Any = SimpleNamespace(spec=SimpleNamespace(backend=SimpleNamespace(trainer=SimpleNamespace(max_retries=2))))
     stop: Any = False
     with pytest.raises(EnvironmentFailure) as found:
-        workers.on_workers(2, job, stop, quiet=True)
-    assert (
-        str(found.value) == f"workers were lost, and no retry is left{why}. --resume goes on from the newest checkpoint"
-    )
+        workers.on_workers(2, JOB, stop, quiet=True)
+    line = f"workers were lost, and no retry is left{why}. --resume goes on from the newest checkpoint"
+    assert str(found.value) == line
     assert started == [0, 1, 2]
+
+
+def test_a_stop_before_rank_0_has_ended_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_run", lambda *_: None)
+    stop: Any = True
+    with pytest.raises(EnvironmentFailure, match="workers were lost"):
+        workers.on_workers(2, JOB, stop, quiet=True)
