@@ -20,8 +20,9 @@ Amounts = Mapping[str, float]
 """Amounts by resource, in base units (cores, bytes, pieces)."""
 
 OUT_OF_MEMORY = "OOMKilled"
-EVICTED = "Evicted"
 """The kubelet's reason for a container that the kernel has killed because memory was short."""
+EVICTED = "Evicted"
+"""The kubelet's reason for a pod that it has ended because its node ran out of memory or disk."""
 
 ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
 

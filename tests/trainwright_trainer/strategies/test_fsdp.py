@@ -33,9 +33,10 @@ class Scaled(Precision):
 def after_a_step(batch: list[float]) -> tuple[float, list[float]]:
     """The scale, and this rank's shard of the weight."""
     section, trainer = Strategy(type="fsdp"), TrainerConfig.model_validate({"precision": "float32"})
-    with patch.object(torch_engine, "Precision", Scaled):
-        engine = Fsdp(section, WeightedBlocks(), trainer, 0.1, ProcessGroup())  # type: ignore[arg-type]
+    model: Any = WeightedBlocks()
     given: Any = torch.tensor(batch)
+    with patch.object(torch_engine, "Precision", Scaled):
+        engine = Fsdp(section, model, trainer, 0.1, ProcessGroup())
     engine.accumulate(engine.forward(given, last=True)["y"].sum())
     engine.update(0.1)
     assert engine._scaler is not None

@@ -240,12 +240,12 @@ def device_of(launch: Launch, use_gpu: bool | None) -> torch.device:
 
     Raises `EnvironmentFailure` if the file asks for GPUs and there is none.
     """
-    if use_gpu and not torch.cuda.is_available():
+    if use_gpu is not False and torch.cuda.is_available():
+        index = launch.local_rank % torch.cuda.device_count()
+        torch.cuda.set_device(index)
+        return torch.device("cuda", index)
+    if use_gpu:
         cuda = torch.version.cuda
         why = f"is the driver new enough for CUDA {cuda}?" if cuda else "it is built without CUDA"
         raise EnvironmentFailure(f"backend.trainer.use_gpu asks for a GPU, and torch finds none here: {why}")
-    if use_gpu is False or not torch.cuda.is_available():
-        return torch.device("cpu")
-    index = launch.local_rank % torch.cuda.device_count()
-    torch.cuda.set_device(index)
-    return torch.device("cuda", index)
+    return torch.device("cpu")

@@ -174,7 +174,7 @@ def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch, *, keeps:
     of a part is then a copy, so that the part is free when the one after the next is read.
     """
     part, done = empty, 0
-    for at, (length, following) in enumerate(pairwise([*lengths, 1]), 1):
+    for length, following in zip(lengths, [*lengths[1:], None], strict=False):
         batch = part.part(slice(done, done + length))
         done += len(batch.rows)
         while len(batch.rows) < length:
@@ -183,6 +183,6 @@ def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch, *, keeps:
             batch, done = joined([batch, more]) if len(batch.rows) else more, len(more.rows)
             del more  # it holds the part
         # A caller may keep the last batch of an epoch while the next epoch begins.
-        if at == len(lengths) or (keeps and len(part.rows) - done < following):
+        if following is None or (keeps and len(part.rows) - done < following):
             batch = joined([batch])
         yield batch

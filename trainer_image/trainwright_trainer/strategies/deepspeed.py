@@ -261,7 +261,7 @@ def _local_rank(device: torch.device, given: Mapping[str, str]) -> dict[str, str
     """The variables from which DeepSpeed takes its device, also in later steps. `given`: those of a launcher, which may
     show each process its own GPU as number 0."""
     of_mpi = given.get("OMPI_COMM_WORLD_LOCAL_RANK")
-    number = given.get("LOCAL_RANK") or of_mpi or "0" if device.type == "cpu" else str(device.index or 0)
+    number = str(device.index or 0) if device.type != "cpu" else given.get("LOCAL_RANK") or of_mpi or "0"
     return {"LOCAL_RANK": number, **({"OMPI_COMM_WORLD_LOCAL_RANK": number} if of_mpi else {})}
 
 

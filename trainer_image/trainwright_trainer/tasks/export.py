@@ -23,6 +23,7 @@ Writer = Callable[[Place, Path], None]
 """Writes the export of the model at a place into an empty folder."""
 _LAST = (FILE, model_folder.ABOUT)
 _MODEL_FILES = (model_folder.WEIGHTS, model_folder.CONFIG, model_folder.STATISTICS, model_folder.ABOUT)
+_ALL_FILES = {files.ONNX, f"{files.ONNX}.data", files.PT2, FILE, *_MODEL_FILES}
 
 
 def export(model: str, format_: str, output: str | None = None, *, overwrite: bool = False) -> str:
@@ -49,10 +50,10 @@ def _check_target(target: Storage, *, overwrite: bool) -> None:
     found = target.list()
     if found and not overwrite:
         raise Mistakes.one("--output", f"{target.location} has {found[0]!r} in it: name another folder, or --overwrite")
-    for name in found:
-        if name not in _ALL_FILES:
-            line = f"{target.location} has {name!r} in it, which is no file of an export: name another folder"
-            raise Mistakes.one("--output", line)
+    other = next((name for name in found if name not in _ALL_FILES), None)
+    if other is not None:
+        line = f"{target.location} has {other!r} in it, which is no file of an export: name another folder"
+        raise Mistakes.one("--output", line)
 
 
 def check_format(word: str) -> None:
@@ -99,9 +100,6 @@ _FORMATS: Mapping[str, Writer] = {
     "torch_export": partial(_graph, "torch_export", files.PT2),
     "safetensors": _model_files,
 }
-
-
-_ALL_FILES = {files.ONNX, f"{files.ONNX}.data", files.PT2, FILE, *_MODEL_FILES}
 
 
 def _publish(folder: Path, target: Storage) -> list[str]:

@@ -34,6 +34,7 @@ from trainwright_trainer.backends.ray.messages import Channel, Message, pickled,
 from trainwright_trainer.backends.ray.nodes import STOP_REASON_OF_DRAIN, Nodes
 from trainwright_trainer.backends.ray.one_node import actor_here
 from trainwright_trainer.backends.ray.resources import WorkerResources, check_whole_gpus
+from trainwright_trainer.distributed.process_group import collectives_for
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
@@ -68,7 +69,7 @@ def on_workers(
 def _trainer(
     needs: WorkerResources, entry: Callable[[], None], mailbox: ActorHandle[Any], scratch: str
 ) -> TorchTrainer:
-    process_group_backend = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
+    process_group_backend = collectives_for("cuda" if needs.use_gpu else "cpu")
     return TorchTrainer(
         entry,
         torch_config=TorchConfig(backend=process_group_backend, timeout_s=_TIMEOUT_SECONDS),
