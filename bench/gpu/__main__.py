@@ -6,14 +6,13 @@ python -m bench.gpu [--dry] [--only mlp|transformer|stall]
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Callable
 
 import torch
-import torch.distributed as dist
 
 from bench.gpu import mlp, stall, transformer
 from bench.results import HERE, Book, Result, record
+from trainwright_trainer.distributed.process_group import join_group_of_one
 
 BOOK = Book(HERE / "gpu.json", "<!-- results: make bench-gpu writes this table -->")
 PARTS: dict[str, Callable[[], dict[str, Result]]] = {
@@ -31,13 +30,11 @@ def main() -> None:
     if not torch.cuda.is_available():
         raise SystemExit("torch finds no GPU on this machine")
     print(torch.cuda.get_device_name(), torch.__version__, flush=True)
-    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
-        torch.cuda.set_device(0)
-        dist.init_process_group("cpu:gloo,cuda:nccl", f"file://{folder}/store", world_size=1, rank=0)
-        for name, part in PARTS.items():
-            if options.only in (None, name):
-                record(part(), BOOK, dry=options.dry)
-        dist.destroy_process_group()
+    torch.cuda.set_device(0)
+    join_group_of_one(torch.device("cuda", 0))
+    for name, part in PARTS.items():
+        if options.only in (None, name):
+            record(part(), BOOK, dry=options.dry)
 
 
 if __name__ == "__main__":

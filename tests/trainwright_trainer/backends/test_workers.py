@@ -26,7 +26,8 @@ def test_the_last_loss_says_its_cause(monkeypatch: pytest.MonkeyPatch, cause: st
     def lost(_world: int, start: Any, restart: int, _stop: object) -> None:
         started.append(restart)
         if cause:
-            workers.lost_at(start.end, 1).write_text(cause)
+            last = restart == 2
+            workers.lost_at(start.end, rank=int(last)).write_text(cause if last else "an earlier cause")
 
     monkeypatch.setattr(workers, "_run", lost)
     stop: Any = False

@@ -43,15 +43,16 @@ def on_workers(world: int, job: Job, stop: StopRequest, *, quiet: bool) -> Any:
 
     Raises `EnvironmentFailure` if workers are lost more often than `max_retries` of the file allows.
     """
-    with TemporaryDirectory(prefix="trainwright-workers-") as folder:
-        end = Path(folder) / "end"
-        for restart in range(job.spec.backend.trainer.max_retries + 1):
+    causes: list[str] = []
+    for restart in range(job.spec.backend.trainer.max_retries + 1):
+        with TemporaryDirectory(prefix="trainwright-workers-") as folder:
+            end = Path(folder) / "end"
             _run(world, pickle.dumps(Start(job, quiet, end)), restart, stop)
             if end.exists():  # rank 0 writes its end, also that of a mistake; without it, a worker was lost
                 return pickle.loads(end.read_bytes())
-            if stop:
-                break
-        causes = [path.read_text() for rank in range(world) if (path := lost_at(end, rank)).exists()]
+            causes = [path.read_text() for rank in range(world) if (path := lost_at(end, rank)).exists()]
+        if stop:
+            break
     line = ": ".join(["workers were lost, and no retry is left", *causes[:1]])
     raise EnvironmentFailure(f"{line}. --resume goes on from the newest checkpoint")
 
