@@ -31,6 +31,11 @@ def is_extended(resource: str) -> bool:
     return "/" in resource
 
 
+def devices(asked: Mapping[str, Any]) -> list[str]:
+    """Return the extended resources of which at least one is asked for."""
+    return [name for name, quantity in asked.items() if is_extended(name) and amount(quantity)]
+
+
 def exceeding(requests: Mapping[str, Any], limits: Mapping[str, Any]) -> set[str]:
     """Return the resources whose request exceeds their limit, which no pod may have."""
     return {name for name, asked in requests.items() if name in limits and amount(asked) > amount(limits[name])}

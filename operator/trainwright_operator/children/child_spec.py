@@ -11,11 +11,11 @@ from typing import Any
 from trainwright_api.resource.backend import BACKENDS, custom
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.quantity import is_extended
+from trainwright_api.resource.quantity import devices
 from trainwright_api.resource.size import asked_resources
 from trainwright_api.resource.stages import backend_of_pods, comes_before
 from trainwright_api.resource.status import Resolved
-from trainwright_operator.children.overlay import Role, Template, template_of
+from trainwright_operator.children.overlay import Role, Template, asked, template_of
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
@@ -23,8 +23,7 @@ from trainwright_operator.settings import Settings
 
 def has_devices(resources: Mapping[str, Any]) -> bool:
     """Return True if a container with these resources gets a GPU or another device."""
-    names = [name for side in ("requests", "limits") for name in resources.get(side, {})]
-    return bool(resources.get("claims")) or any(map(is_extended, names))
+    return bool(resources.get("claims") or devices(asked(resources)))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.kubernetes import ROLES
-from trainwright_api.resource.quantity import exceeding
+from trainwright_api.resource.quantity import devices, exceeding
 
 Role = Literal["head", "worker", "submitter", "preprocess"]
 """The role of a pod. The pod of backend `local` is a worker."""
@@ -102,6 +102,16 @@ def init_containers(template: Template, image: str, security: Mapping[str, Any])
     ]
 
 
+def tolerating(template: Template, requests: Mapping[str, Any]) -> Template:
+    """Return the overlay of a pod with these requests, with a toleration for each device among them.
+
+    A taint with the name of the resource keeps all other pods off the nodes with GPUs. The admission plugin
+    ExtendedResourceToleration adds the same toleration, but not every cluster has it.
+    """
+    own = [{"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in devices(requests)]
+    return {**template, "tolerations": [*own, *template.get("tolerations", ())]}
+
+
 def tolerations(own: Items, template: Template) -> list[dict[str, Any]]:
     return [dict(item) for item in (*own, *template.get("tolerations", ()))]
 
@@ -157,6 +167,11 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
     merged = {"requests": {**requests, **theirs["requests"]}, "limits": {**limits, **theirs["limits"]}}
     claims = {"claims": [dict(claim) for claim in given["claims"]]} if given.get("claims") else {}
     return {**{side: amounts for side, amounts in merged.items() if amounts}, **claims}
+
+
+def asked(container_resources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the requests of a container. A limit without a request is also a request."""
+    return {**container_resources.get("limits", {}), **container_resources.get("requests", {})}
 
 
 def _is_ours(path: str) -> bool:

@@ -62,7 +62,7 @@ def container(
 
 def pod(child_spec: ChildSpec, made: Mapping[str, Any], role: Role, mounted: Sequence[Mounted]) -> dict[str, Any]:
     """Return a pod template with this container and the overlay of its role."""
-    template = child_spec.template(role)
+    template = overlay.tolerating(child_spec.template(role), overlay.asked(made["resources"]))
     first = overlay.init_containers(template, made["image"], CONTAINER_SECURITY)
     user = USER_SECURITY if child_spec.settings.jobs.fixed_user else {}
     return {

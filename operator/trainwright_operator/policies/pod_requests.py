@@ -25,6 +25,11 @@ def of_worker_pod(spec: TrainingJobSpec, share: float, together: int, settings: 
     return {**requests_of(merged), PODS: 1.0}
 
 
+def scheduling(spec: TrainingJobSpec, share: float, settings: Settings) -> Template:
+    """Return the scheduling fields of pods with workers, as in a pod spec. `share`: the GPUs of each worker."""
+    return overlay.tolerating(template(spec, "worker", settings), of_worker_pod(spec, share, 1, settings))
+
+
 def of_pods_beside(spec: TrainingJobSpec, settings: Settings) -> Amounts:
     """Return the sum of the requests of the head and the submitter."""
     found = sums()

@@ -7,18 +7,16 @@ gets another number with a later attempt.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.size import asked_resources, asked_workers, search_of, workers_per_trial
 from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Attempt, Resolved, Room
-from trainwright_operator.children.overlay import template_of
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.node_matching import admitting
+from trainwright_operator.policies.pod_requests import scheduling
 from trainwright_operator.policies.resizing import next_size
 from trainwright_operator.policies.worker_range import bounds, share_of, workers_with_room
 from trainwright_operator.policy import Policy
@@ -33,7 +31,8 @@ def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Se
         found = found.model_copy(update={"strategy": spec.backend.strategy, "seed": spec.seed})
     if backend_of_pods(spec.task, spec.backend.type) == "local":
         return found.model_copy(update={"workers": 1, "workers_per_pod": 1})
-    nodes = admitting(_scheduling(spec, settings), snapshot.nodes or ())
+    # As pods with GPUs: which nodes admit pods without them matters to no size that the nodes decide.
+    nodes = admitting(scheduling(spec, 1.0, settings), snapshot.nodes or ())
     share = gpu_share(spec, nodes)
     workers = _workers(spec, nodes, share, snapshot, settings)
     if isinstance(workers, Lookup):
@@ -147,9 +146,3 @@ def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[fl
     counts = [count for count in range(max(1, min(most, workers)), 0, -1) if workers % count == 0]
     placed = (count for count in counts if sum(_held(room, share, count) for room in rooms) >= workers)
     return next(placed, counts[0]) if share else 1
-
-
-def _scheduling(spec: TrainingJobSpec, settings: Settings) -> Mapping[str, Any]:
-    """Return the scheduling fields of pods with workers, in the form of a pod spec."""
-    given = {} if spec.pod_template is None else canonical(spec.pod_template)
-    return template_of("worker", settings.jobs.pod_template, given)

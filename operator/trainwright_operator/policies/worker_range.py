@@ -72,7 +72,7 @@ def workers_with_room(
 
     `share`: the GPUs of each worker. `together`: the workers in one pod. A snapshot without `in_use` has idle nodes.
     """
-    nodes = admitting(pod_requests.template(spec, "worker", settings), snapshot.nodes or ())
+    nodes = admitting(pod_requests.scheduling(spec, share, settings), snapshot.nodes or ())
     rooms = {node.name: free(node, (snapshot.in_use or {}).get(node.name, {})) for node in nodes}
     beside = pod_requests.of_pods_beside(spec, settings)
     beside_on = _names(spec, "head", nodes, settings) | _names(spec, "submitter", nodes, settings)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from .child_specs import BACKENDS, child_spec, container, templates
+from .child_specs import BACKENDS, child_spec, container, sized, templates
 
 ALLOWED_VOLUMES = {"configMap", "projected", "secret", "emptyDir"}
 
@@ -41,6 +43,30 @@ def test_it_leaves_a_lost_node_soon(backend: str) -> None:
     for template in templates(child_spec(backend)).values():
         lost = {item["key"]: item["tolerationSeconds"] for item in template["spec"]["tolerations"]}
         assert lost == {"node.kubernetes.io/not-ready": 20, "node.kubernetes.io/unreachable": 20}
+
+
+def tolerated(template: dict[str, Any]) -> set[str]:
+    """Return the taints that a pod tolerates besides those of lost nodes."""
+    found = template["spec"]["tolerations"]
+    assert all(item == {"key": item["key"], "operator": "Exists", "effect": "NoSchedule"} for item in found[2:])
+    return {item["key"] for item in found[2:]}
+
+
+def test_only_pods_with_devices_tolerate_the_taint_of_their_name() -> None:
+    slices = child_spec("ray", resolved=sized(2, gpus=2), gpuResourceName="nvidia.com/mig-1g.5gb")
+    assert {role: tolerated(made) for role, made in templates(slices).items()} == {
+        "submitter": set(),
+        "head": set(),
+        "worker": {"nvidia.com/mig-1g.5gb"},
+    }
+    given = {"resources": {"limits": {"nvidia.com/gpu": 1, "rdma/ib": 1, "amd.com/gpu": 0, "memory": "1Gi"}}}
+    for made in (
+        child_spec("local", podTemplate=given),
+        child_spec("horovod", resolved=sized(2, gpus=2), podTemplate=given),
+    ):
+        assert tolerated(templates(made)["trainer"]) == {"nvidia.com/gpu", "rdma/ib"}
+    assert tolerated(templates(child_spec("horovod", podTemplate=given))["trainer"]) == {"rdma/ib"}
+    assert tolerated(templates(child_spec("local", stage="preprocess", podTemplate=given))["trainer"]) == set()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

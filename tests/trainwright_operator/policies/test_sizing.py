@@ -21,6 +21,7 @@ EIGHT = Node("eight", True, False, {"gpu": "h200"}, (), {"nvidia.com/gpu": 8.0, 
 FOUR = Node("four", True, False, {}, (), {"nvidia.com/gpu": 4.0})
 PLAIN = Node("plain", True, False, {}, (), {"cpu": 8.0})
 TAINTED = Node("tainted", True, False, {}, (Taint("nvidia.com/gpu", "NoSchedule"),), {"nvidia.com/gpu": 4.0})
+RESERVED = Node("reserved", True, False, {}, (Taint("dedicated", "NoSchedule", "ml"),), {"nvidia.com/gpu": 4.0})
 
 
 def sized(
@@ -121,10 +122,16 @@ def test_one_worker_where_no_gpu_is_free_or_none_is_there() -> None:
     assert sized(None, PLAIN) == (1, 0, 1)
 
 
+def test_pods_with_gpus_tolerate_the_taint_of_their_name() -> None:
+    assert sized(None, TAINTED) == (4, 4, 1)
+    assert sized({"num_workers": {"min": 2, "max": 3}}, TAINTED) == (3, 3, 1)
+    assert sized({"num_workers": {"min": 2, "max": 3}, "use_gpu": False}, TAINTED) == (2, 0, 1)
+
+
 def test_nodes_that_the_pods_may_not_use_do_not_count() -> None:
-    assert sized(None, TAINTED) == (1, 0, 1)
-    tolerated = {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}
-    assert sized(None, TAINTED, podTemplate=tolerated) == (4, 4, 1)
+    assert sized(None, RESERVED) == (1, 0, 1)
+    tolerated = {"tolerations": [{"key": "dedicated", "operator": "Exists"}]}
+    assert sized(None, RESERVED, podTemplate=tolerated) == (4, 4, 1)
     assert sized(None, EIGHT, FOUR, podTemplate={"nodeSelector": {"gpu": "l4"}}) == (1, 0, 1)
     assert sized(None, EIGHT, FOUR, podTemplate={"worker": {"nodeSelector": {"gpu": "h200"}}}) == (6, 6, 1)
     assert sized(None, FOUR, podTemplate={"head": {"nodeSelector": {"gpu": "h200"}}}) == (4, 4, 1)
