@@ -20,7 +20,7 @@ from trainwright_operator.policies import namespace_quota, retry, stages
 from trainwright_operator.policies.backend import WITHOUT_KUBERAY
 from trainwright_operator.policies.display import QUOTA_EXCEEDED, being_started, phase
 from trainwright_operator.policies.forbidden import size_of
-from trainwright_operator.policies.sizing import resized, resolve
+from trainwright_operator.policies.sizing import resized, resolve, why_without_gpus
 from trainwright_operator.policies.worker_range import range_of, why_fixed
 
 
@@ -146,7 +146,9 @@ def _summary(context: Context, resolved: Resolved, first: str) -> str:
     spec = context.spec
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
     alone = f"; {WITHOUT_KUBERAY}" if resolved.backend == "local" else ""
-    return f"{_workers_line(spec, resolved)}{_range_line(context)}; {_images(resolved)}{before}{alone}"
+    why = "" if resolved.gpus else why_without_gpus(spec, context.snapshot.nodes or (), context.settings)
+    without = f"; no GPU: {why}" if why else ""
+    return f"{_workers_line(spec, resolved)}{_range_line(context)}; {_images(resolved)}{before}{alone}{without}"
 
 
 def _images(resolved: Resolved) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trainwright_operator.model.observed import Node, Taint
@@ -14,6 +14,17 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def admitting(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, ...]:
     """Return the nodes that the pod's selector, required affinity and tolerations allow, regardless of free room."""
     return tuple(node for node in nodes if _usable(node) and _selected(pod, node) and _tolerated(pod, node))
+
+
+def kept_off(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, Taint] | None:
+    """Return the first node that only a taint closes to the pod, and the taint; None if there is no such node.
+
+    Kubernetes' own taints, such as node.kubernetes.io/disk-pressure, pass, and are none that a user would tolerate.
+    """
+    found = (
+        (node, taint) for node in nodes if _usable(node) and _selected(pod, node) for taint in _untolerated(pod, node)
+    )
+    return next((one for one in found if not one[1].key.startswith("node.")), None)
 
 
 def _usable(node: Node) -> bool:
@@ -56,9 +67,13 @@ def _compares(operator: str, value: str | None, values: list[str]) -> bool:
 
 
 def _tolerated(pod: Mapping[str, Any], node: Node) -> bool:
+    return not any(_untolerated(pod, node))
+
+
+def _untolerated(pod: Mapping[str, Any], node: Node) -> Iterator[Taint]:
     tolerations = pod.get("tolerations") or []
     hard = (taint for taint in node.taints if taint.effect in ("NoSchedule", "NoExecute"))
-    return all(any(_tolerates(toleration, taint) for toleration in tolerations) for taint in hard)
+    return (taint for taint in hard if not any(_tolerates(toleration, taint) for toleration in tolerations))
 
 
 def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:

@@ -15,7 +15,7 @@ from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Attempt, Resolved, Room
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
-from trainwright_operator.policies.node_matching import admitting
+from trainwright_operator.policies.node_matching import admitting, kept_off
 from trainwright_operator.policies.pod_requests import scheduling
 from trainwright_operator.policies.resizing import next_size
 from trainwright_operator.policies.worker_range import bounds, share_of, workers_with_room
@@ -77,6 +77,18 @@ def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
         return asked
     present = any(node.allocatable.get(spec.gpu_resource_name, 0.0) > 0 for node in nodes)
     return 1.0 if trainer.use_gpu or present else 0.0
+
+
+def why_without_gpus(spec: TrainingJobSpec, nodes: Iterable[Node], settings: Settings) -> str:
+    """Return which taint keeps a job from the GPUs of the nodes that it would use; "" if none does."""
+    is_open = spec.backend.trainer.use_gpu is None and "GPU" not in asked_resources(spec)
+    with_gpus = [node for node in nodes if node.allocatable.get(spec.gpu_resource_name, 0.0) > 0]
+    found = kept_off(scheduling(spec, 1.0, settings), with_gpus)
+    if backend_of_pods(spec.task, spec.backend.type) == "local" or not is_open or found is None:
+        return ""
+    node, taint = found
+    words = f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+    return f"to use those of node {node.name}, tolerate its taint {words} in podTemplate.worker.tolerations"
 
 
 def _workers(

@@ -9,6 +9,7 @@ import pytest
 
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
 from trainwright_operator.decide.plan import plan
+from trainwright_operator.model.observed import Node, Taint
 from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS, SECONDS_BETWEEN_LOOKS
 
 from ..simulation import SETTINGS, SPEC, Cluster
@@ -92,6 +93,37 @@ def test_what_is_doubtful_of_an_accepted_spec_is_reported_by_its_event() -> None
     cluster.settle()
     (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
     assert accepted.message.endswith("; config.trainer.optimizer: not built yet: lbfgs; image mine:2 must have it")
+
+
+@pytest.mark.parametrize(
+    ("trainer", "template", "says_so"),
+    [
+        ({}, {}, True),
+        ({"use_gpu": False}, {}, False),
+        ({"num_workers": 2, "resources_per_worker": {"GPU": 0}}, {}, False),
+        ({"use_gpu": True}, {}, False),
+        ({}, {"nodeSelector": {"pool": "other"}}, False),
+        ({}, {"worker": {"tolerations": [{"key": "dedicated", "operator": "Exists"}]}}, False),
+    ],
+)
+def test_a_taint_that_keeps_a_job_off_the_gpus_is_named(
+    trainer: dict[str, object], template: dict[str, object], says_so: bool
+) -> None:
+    taints = (Taint("node.kubernetes.io/disk-pressure", "NoSchedule"), Taint("dedicated", "NoSchedule", "ml"))
+    nodes = (Node("a", True, False, {}, (), {"cpu": 8}), Node("b", True, False, {}, taints[1:], {"nvidia.com/gpu": 2}))
+    spec = {**SPEC, "backend": {"type": "ray", "trainer": trainer}, "podTemplate": template}
+    cluster = Cluster(spec=spec, nodes=nodes)
+    cluster.in_use = {}
+    cluster.settle()
+    words = (
+        "no GPU: to use those of node b, tolerate its taint dedicated=ml:NoSchedule in podTemplate.worker.tolerations"
+    )
+    (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
+    assert (words in accepted.message) is says_so
+    cluster = Cluster(spec=spec, nodes=(replace(nodes[1], taints=taints[:1]),))
+    cluster.in_use = {}
+    cluster.settle()
+    assert not any("tolerate" in event.message for event in cluster.events)
 
 
 def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
