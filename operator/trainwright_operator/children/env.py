@@ -12,8 +12,11 @@ from trainwright_operator.children.service import RENDEZVOUS_PORT, master_addres
 HOME = {"HOME": "/tmp", "USER": "trainwright"}
 """The root filesystem is read-only. torch reads the user's name, and the image may not have the user id."""
 
-_WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": ""}
+WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void"}
 """Hides GPUs: some container runtimes expose a node's GPUs to every container whose image requests them."""
+
+_WITHOUT_CUDA = {"CUDA_VISIBLE_DEVICES": ""}
+"""Hides them also where the variables of `podTemplate` expose them to all pods."""
 
 WORKER_DRAIN_SECONDS = 30
 HEAD_DRAIN_SECONDS = 45
@@ -37,7 +40,7 @@ def of_a_gang(child_spec: ChildSpec) -> Mapping[str, str]:
 
 def of_the_stage(child_spec: ChildSpec) -> Mapping[str, str]:
     """Return the variables that hide the GPUs from the pods of the preprocess stage."""
-    return _WITHOUT_GPUS if child_spec.prepares else {}
+    return _WITHOUT_CUDA if child_spec.prepares else {}
 
 
 def of_a_head() -> Mapping[str, str]:

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from trainwright_operator.children import overlay
-from trainwright_operator.children.child_spec import ChildSpec
+from trainwright_operator.children.child_spec import ChildSpec, has_devices
+from trainwright_operator.children.env import WITHOUT_GPUS
 from trainwright_operator.children.overlay import Role
 from trainwright_operator.children.volumes import Mounted
 
@@ -45,13 +46,14 @@ def container(
     template = child_spec.template(role)
     sources = [*(() if role == "submitter" else _credentials(child_spec)), *template.get("envFrom", ())]
     own = {"command": list(command)} if command else {}
+    hidden = {} if has_devices(resources) else WITHOUT_GPUS
     pulled = {"imagePullPolicy": template["imagePullPolicy"]} if template.get("imagePullPolicy") else {}
     return {
         "name": name,
         "image": child_spec.image_for(resources),
         **pulled,
         **own,
-        "env": overlay.variables(env, template),
+        "env": overlay.variables({**env, **hidden}, template),
         **({"envFrom": [dict(source) for source in sources]} if sources else {}),
         "resources": dict(resources),
         "volumeMounts": overlay.mounts((item.mount for item in mounted), template),

@@ -61,3 +61,24 @@ def test_only_gangs_have_a_place_to_meet() -> None:
     for backend in ("local", "ray"):
         for template in templates(child_spec(backend)).values():
             assert not any(name.startswith("TRAINWRIGHT_MASTER") for name in env(template))
+
+
+HIDES = "NVIDIA_VISIBLE_DEVICES"
+CLAIM = {"resourceClaims": [{"name": "gpus", "resourceClaimName": "all"}], "resources": {"claims": [{"name": "gpus"}]}}
+
+
+def test_an_image_that_asks_for_all_gpus_shows_them_to_no_pod_without_one() -> None:
+    made = templates(child_spec("ray", resolved=sized(2, gpus=2)))
+    assert {role: env(template).get(HIDES) for role, template in made.items()} == {
+        "submitter": "void",
+        "head": "void",
+        "worker": None,
+    }
+    assert env(templates(child_spec("horovod"))["trainer"])[HIDES] == "void"
+    assert env(templates(child_spec("ray"))["worker"])[HIDES] == "void"
+
+
+def test_gpus_of_a_claim_and_those_that_a_job_shows_itself_stay_visible() -> None:
+    assert HIDES not in env(templates(child_spec("local", podTemplate=CLAIM))["trainer"])
+    shown = {"env": [{"name": HIDES, "value": "all"}]}
+    assert env(templates(child_spec("local", podTemplate=shown))["trainer"])[HIDES] == "all"
