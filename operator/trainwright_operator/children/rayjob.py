@@ -97,7 +97,7 @@ def _cluster(child_spec: ChildSpec) -> dict[str, Any]:
 def _head(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the head's pod. It runs the driver, so it has the training program's mounts, but not the workers'
     resources."""
-    mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
+    mounted = [*volumes.of_the_job(child_spec), volumes.scratch(), volumes.shared_memory()]
     values = {**env.of_the_job(child_spec), **env.of_a_head()}
     resources = overlay.resources(HEAD, child_spec.template("head"), ())
     made = container(child_spec, RAY, "head", env=values, resources=resources, mounted=mounted)
@@ -107,7 +107,7 @@ def _head(child_spec: ChildSpec) -> dict[str, Any]:
 
 def _worker(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the pod of workers, or in the preprocess stage a pod without GPUs for the tasks of the processor."""
-    mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
+    mounted = [*volumes.of_the_job(child_spec), volumes.scratch(), volumes.shared_memory()]
     values = {**env.of_the_job(child_spec), **env.of_a_ray_worker(), **env.of_the_stage(child_spec)}
     resources = pod_resources.of_stage(child_spec)
     made = container(child_spec, RAY, child_spec.role, env=values, resources=resources, mounted=mounted)

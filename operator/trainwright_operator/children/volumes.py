@@ -37,7 +37,11 @@ def scratch() -> Mounted:
 
 
 def shared_memory() -> Mounted:
-    """Return a volume at /dev/shm for gloo, NCCL and data loaders. The default has 64 MiB. KubeRay mounts its own."""
+    """Return a volume at /dev/shm for Ray's objects, gloo, NCCL and data loaders, up to the pod's memory limit.
+
+    The default has 64 MiB. KubeRay's, which it leaves out for this one, has the memory request if there is no limit. A
+    store of objects that does not fit there is on the disk.
+    """
     return _mounted("shm", {"emptyDir": {"medium": "Memory"}}, "/dev/shm", writable=True)
 
 
