@@ -31,6 +31,11 @@ def is_extended(resource: str) -> bool:
     return "/" in resource
 
 
+def has_equal_sides(resource: str) -> bool:
+    """Return True for a resource that Kubernetes does not overcommit: its request is its limit."""
+    return is_extended(resource) or resource.startswith("hugepages-")
+
+
 def devices(asked: Mapping[str, Any]) -> list[str]:
     """Return the extended resources of which at least one is asked for."""
     return [name for name, quantity in asked.items() if is_extended(name) and amount(quantity)]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.kubernetes import ROLES
-from trainwright_api.resource.quantity import devices, exceeding
+from trainwright_api.resource.quantity import devices, exceeding, has_equal_sides
 
 Role = Literal["head", "worker", "submitter", "preprocess"]
 """The role of a pod. The pod of backend `local` is a worker."""
@@ -154,7 +154,7 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
     """Merge requests and limits. Theirs win, except for the resources that are `sized` from `backend.trainer`.
 
     If they set a limit without a request, our request is dropped, because it could exceed their limit. A limit of ours
-    that their request exceeds is dropped.
+    that their request exceeds is dropped. A request for devices is also their limit, without which no pod may have it.
     """
     given = template.get("resources", {})
     theirs = {
@@ -164,7 +164,9 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
     requests = {name: amount for name, amount in own.get("requests", {}).items() if name not in theirs["limits"]}
     exceeded = exceeding(theirs["requests"], own.get("limits", {}))
     limits = {name: most for name, most in own.get("limits", {}).items() if name not in exceeded}
-    merged = {"requests": {**requests, **theirs["requests"]}, "limits": {**limits, **theirs["limits"]}}
+    requests |= theirs["requests"]
+    implied = {name: amount for name, amount in requests.items() if has_equal_sides(name)}
+    merged = {"requests": requests, "limits": {**implied, **limits, **theirs["limits"]}}
     claims = {"claims": [dict(claim) for claim in given["claims"]]} if given.get("claims") else {}
     return {**{side: amounts for side, amounts in merged.items() if amounts}, **claims}
 

@@ -239,6 +239,14 @@ def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_
             "podTemplate.worker.resources.limits.nvidia.com/gpu: expected a whole number of devices, found 500m",
         ),
         (
+            {"resources": {"requests": {"rdma/ib": 1}, "limits": {"rdma/ib": "2"}}},
+            "podTemplate.resources.requests.rdma/ib: expected the limit of 2, found 1",
+        ),
+        (
+            {"head": {"resources": {"requests": {"hugepages-2Mi": "1Gi"}, "limits": {"hugepages-2Mi": "2Gi"}}}},
+            "podTemplate.head.resources.requests.hugepages-2Mi: expected the limit of 2Gi, found 1Gi",
+        ),
+        (
             {"resources": {"limits": {"memory": "-4Gi"}}},
             "podTemplate.resources.limits.memory: expected a quantity such as 500m, 2 or 16Gi, found the text '-4Gi'",
         ),

@@ -126,6 +126,13 @@ GPU = "nvidia.com/gpu"
             {"limits": {"memory": "4Gi"}},
             {"requests": {"cpu": "1"}, "limits": {"memory": "4Gi", GPU: "1"}},
         ),
+        (
+            {"requests": {"rdma/ib": 1, "hugepages-2Mi": "1Gi", "memory": "1Gi"}},
+            {
+                "requests": {"cpu": "1", "rdma/ib": 1, "hugepages-2Mi": "1Gi", "memory": "1Gi"},
+                "limits": {GPU: "1", "rdma/ib": 1, "hugepages-2Mi": "1Gi"},
+            },
+        ),
     ],
 )
 def test_resources_are_merged_and_gpus_stay_sized(theirs: dict[str, Any], merged: dict[str, Any]) -> None:
