@@ -50,12 +50,14 @@ def auto_train(
     *,
     output: str | os.PathLike[str] = "out/auto",
     seed: int | None = None,
+    overwrite: bool = False,
     quiet: bool = False,
 ) -> AutoTrainResult:
     """Train the suggested job and a few of other sizes, and keep the one with the least validation loss.
 
     Each trial gets at most half of the time that is left, and ends with the epoch in which its time is over: the first
-    trial trains at least one epoch. `output` has a run folder for each trial. Raises as `init_config` and `train` do.
+    trial trains at least one epoch. `output` has a run folder for each trial; a search in a folder with runs is refused
+    without `overwrite`. Raises as `init_config` and `train` do.
 
     >>> found = auto_train(customers, "left", time_limit_s=20, quiet=True)
     >>> found.best is found.trials[0] or found.best.loss < found.trials[0].loss
@@ -65,7 +67,7 @@ def auto_train(
     """
     from trainwright_trainer.tasks.auto_train import searched
 
-    return searched(dataset, target, time_limit_s, Path(output), seed=seed, quiet=quiet)
+    return searched(dataset, target, time_limit_s, Path(output), seed=seed, overwrite=overwrite, quiet=quiet)
 
 
 class RunOptions(TypedDict, total=False):

@@ -93,6 +93,20 @@ def test_the_search_keeps_the_best_trial(workplace):
     assert "(best)" in found._repr_html_()
 
 
+def test_a_search_replaces_runs_only_if_asked(workplace):
+    workplace.done("train", workplace.job(), "--output", "search/small")
+    before = workplace.files()
+    with pytest.raises(trainwright.Mistakes) as refused:
+        trainwright.auto_train("data.csv", "late", time_limit_s=600, output="search", quiet=True)
+    assert str(refused.value) == (
+        "search/small holds another run (job, 1 checkpoint, ended: done). "
+        "Use overwrite=True to start anew, or another output."
+    )
+    assert workplace.files() == before
+    found = trainwright.auto_train("data.csv", "late", time_limit_s=0.001, output="search", overwrite=True, quiet=True)
+    assert [trial.name for trial in found.trials] == ["suggested"]
+
+
 @pytest.mark.usefixtures("workplace")
 def test_without_time_the_first_trial_trains_one_epoch(capsys):
     found = trainwright.auto_train("data.csv", "late", time_limit_s=0.001)

@@ -16,11 +16,14 @@ from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import duration, score
 from trainwright_trainer.data.cache import FOLDER
 from trainwright_trainer.job.options import Options
+from trainwright_trainer.rundir.record import read_run
+from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.given_data import Data, is_in_memory, path_of
 from trainwright_trainer.tasks.init import suggested
 from trainwright_trainer.tasks.result import Result, TaskSummary
 from trainwright_trainer.tasks.run import run
 
+_SUGGESTED = "suggested"
 _SIZES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("linear", {"type": "concat"}),
     ("small", {"type": "concat", "num_fc_layers": 1, "output_size": 64, "dropout": 0.1}),
@@ -69,12 +72,15 @@ def searched(
     output: Path,
     *,
     seed: int | None = None,
+    overwrite: bool = False,
     quiet: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> AutoTrainResult:
     """Train one trial after the other, while there is time. `time_limit` in seconds. Raises as a training does."""
     if not time_limit > 0:
         raise Mistakes.one("time_limit_s", f"expected seconds above 0, found {time_limit!r}")
+    if not overwrite:
+        _refuse_runs(output)
     end, console = clock() + time_limit, Console(quiet=quiet)
     job, trials = suggested(dataset, target).job(None if is_in_memory(dataset) else str(dataset)), list[Trial]()
     with path_of(dataset) as place:
@@ -88,7 +94,7 @@ def searched(
                 dataset=place,
                 output=str(output / name),
                 seed=seed,
-                overwrite=True,
+                overwrite=overwrite,
                 cache_dir=cache,
                 time_limit=left / 2,
             )
@@ -100,10 +106,19 @@ def searched(
     return found
 
 
+def _refuse_runs(output: Path) -> None:
+    """Raise `Mistakes` if the folder of a trial holds a run, before the table is read."""
+    for name in (_SUGGESTED, *(name for name, _ in _SIZES)):
+        run = read_run(storage_at(str(output / name)))
+        if run is not None:
+            anew = "Use overwrite=True to start anew, or another output."
+            raise Mistakes.one("", f"{run.storage.location} holds another run ({run}). {anew}")
+
+
 def variants(job: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The suggested job, then those with a combiner of another size."""
     own = job["config"]["combiner"]
-    yield "suggested", job
+    yield _SUGGESTED, job
     for name, combiner in _SIZES:
         wanted = combiner | {"norm": own["norm"]} if "norm" in own and name != "linear" else combiner
         if wanted != own:
