@@ -63,12 +63,21 @@ def test_without_a_file_it_prints_the_job_alone(workplace):
     [
         (("data.csv", "--target", "latte"), "data.csv: --target: 'latte' is not in data.csv. Nearest: 'late'."),
         (("dta.csv", "--target", "late"), "dta.csv: dataset: 'dta.csv' does not exist. Nearest: 'data.csv'."),
-        (("data.csv", "--target", "late", "--output", "data.csv"),
-         "data.csv: --output: 'data.csv' exists: name another file, or give --overwrite"),
+        (("data.csv", "--target", "late", "--output", "job.yaml"),
+         "data.csv: --output: 'job.yaml' exists: name another file, or give --overwrite"),
+        (("data.csv", "--target", "late", "--output", "./data.csv", "--overwrite"),
+         "data.csv: --output: data.csv is a file of the data set: name another file"),
     ],
 )  # fmt: skip
 def test_what_it_cannot_do_is_one_line(workplace, arguments, line):
+    workplace.job()
     assert workplace.refused("init", *arguments) == line
+
+
+def test_a_name_that_is_too_long_is_one_line(workplace):
+    name = 300 * "a"
+    line = workplace.refused("init", "data.csv", "--target", "late", "--output", name, code=3)
+    assert line == f"{name} cannot be written: File name too long"
 
 
 def test_a_file_is_replaced_on_request(workplace):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING
 from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.formats import counted
+from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.suggest.job_text import job_text
 from trainwright_trainer.suggest.profile import profile_of
 from trainwright_trainer.suggest.suggestion import Suggestion, suggestion_of
 from trainwright_trainer.tasks.given_data import given_data
+from trainwright_trainer.tasks.prediction_file import refuse_own_data
 
 if TYPE_CHECKING:
+    from trainwright_trainer.data.datasets import DataTable
     from trainwright_trainer.tasks.given_data import Data
 
 DEFAULT_NAME = "job.yaml"
@@ -28,15 +32,23 @@ def suggested(data: Data, target: str) -> Suggestion:
 
 def init(dataset: str, target: str, output: Path | None, *, overwrite: bool = False) -> tuple[str, tuple[str, ...]]:
     """The text of the job's file, which is written to `output`, and notices. Raises as `suggested` does."""
-    if output is not None and output.exists() and not overwrite:
-        raise Mistakes.one("--output", f"{str(output)!r} exists: name another file, or give --overwrite")
     data = given_data(dataset)
+    if output is not None:
+        _check_output(output, data, dataset, overwrite=overwrite)
     found = suggestion_of(profile_of(data, target))
     text = job_text(found, dataset, DEFAULT_NAME if output is None else str(output))
     load.loads(text, DEFAULT_NAME)
     if output is not None:
         _write(output, text)
     return text, (*(f"{data.name}: {line}" for line in data.notices()), *_summary(found, output))
+
+
+def _check_output(output: Path, data: DataFiles | DataTable, dataset: str, *, overwrite: bool) -> None:
+    """Raise `Mistakes` if the file would replace the data, or without `overwrite` any other file."""
+    if isinstance(data, DataFiles):
+        refuse_own_data(output, data.files, dataset)
+    if os.path.exists(output) and not overwrite:  # `Path.exists` raises an error for a name that is too long
+        raise Mistakes.one("--output", f"{str(output)!r} exists: name another file, or give --overwrite")
 
 
 def _write(path: Path, text: str) -> None:
