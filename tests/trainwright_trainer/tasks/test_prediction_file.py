@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -50,6 +52,29 @@ def test_an_error_leaves_the_old_file(tmp_path, name):
         _write(path, ONE, None)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.fixture
+def small_files():
+    """No file of this process may be larger than 32 KiB."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 15, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.usefixtures("small_files")
+@pytest.mark.parametrize("name", ["p.parquet", "p.csv"])
+def test_a_file_that_does_not_fit_is_one_line_and_leaves_nothing(tmp_path, name):
+    with pytest.raises(EnvironmentFailure, match=f"{name} cannot be written: .*File too large"):
+        _write(tmp_path / name, pa.table({"x": np.random.default_rng(1).permutation(40_000)}))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_name_that_is_too_long_is_one_line(tmp_path, ending):
+    with pytest.raises(EnvironmentFailure, match=r"a\..* cannot be written: .*File name too long"):
+        _write(tmp_path / f"{300 * 'a'}{ending}", ONE)
 
 
 def test_a_column_whose_type_changes_gets_the_wider_one(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -76,8 +76,9 @@ def _writing_here(path: Path) -> Iterator[Callable[[pa.Table], None]]:
             if aside.exists():
                 aside.replace(path)
     finally:
-        file.abandon()
-        if aside.exists():
+        with suppress(OSError):  # a full disk refuses the rest of a file that is not needed
+            file.close()
+        with suppress(OSError):
             aside.unlink()
 
 
@@ -106,8 +107,6 @@ class _CsvFile:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-
-    abandon = close
 
 
 class _ParquetFile:
@@ -141,8 +140,6 @@ class _ParquetFile:
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
-
-    abandon = close
 
 
 def _wider(one: pa.Schema, other: pa.Schema) -> pa.Schema:
