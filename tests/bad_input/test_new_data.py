@@ -33,6 +33,13 @@ def test_a_column_that_is_missing_or_of_another_type(trained, command, lines, me
     assert found.startswith(f"job.yaml: {message}")
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_name_that_is_too_long(trained, command):
+    name = 300 * "a"
+    found = trained.refused(command, "--model", "out", "--dataset", name, "--output", "p")
+    assert found == f"out: dataset: '{name}' cannot be read (File name too long)."
+
+
 def test_a_target_is_needed_to_evaluate_and_not_to_predict(trained):
     arguments = ("job.yaml", "--model", "out", "--dataset", trained.data("size,open,kind", "1,yes,a", name="new.csv"))
     assert trained.refused("evaluate", *arguments, "--output", "p") == (

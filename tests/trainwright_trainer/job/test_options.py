@@ -11,7 +11,9 @@ from trainwright_trainer.job.options import prediction_file, refuse_unwritable
 from trainwright_trainer.storage.location import S3Uri
 
 
-@pytest.mark.parametrize("output", ["p.xlsx", "p.json", "p.csv.gz", "deep/p.PARQ", "s3://bucket/p.xlsx"])
+@pytest.mark.parametrize(
+    "output", ["p.xlsx", f"{300 * 'p'}.xlsx", "p.json", "p.csv.gz", "deep/p.PARQ", "s3://bucket/p.xlsx"]
+)
 def test_other_formats_are_refused(output):
     with pytest.raises(Mistakes, match=r"cannot be written as \.\w+: name a file with \.parquet or \.csv, or a folder"):
         refuse_unwritable(output)

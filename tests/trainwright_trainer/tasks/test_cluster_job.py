@@ -62,6 +62,11 @@ def test_a_run_of_this_machine_is_told_from_a_job(tmp_path: Path) -> None:
         cluster_job.find(str(tmp_path), None)
 
 
+def test_a_name_that_is_too_long_is_no_job() -> None:
+    with pytest.raises(Mistakes, match="expected the name of a TrainingJob, as in tj/flights"):
+        cluster_job.find(f"{300 * 'a'}/", None)
+
+
 @pytest.mark.parametrize(("phase", "words"), [("Running", "writes a checkpoint and stops"), ("Queued", "is suspended")])
 def test_only_a_job_that_runs_is_said_to_write_a_checkpoint(kubectl: Path, phase: str, words: str) -> None:
     (kubectl / "job.json").write_text(json.dumps({**JOB, "status": {"phase": phase}}))

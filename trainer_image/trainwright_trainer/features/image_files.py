@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class ImageFiles:
     def read(self, name: str) -> bytes:
         """The content. Raises FileNotFoundError, and EnvironmentFailure if a file or a store cannot be read."""
         storage, inside = self._place(name)
-        if not storage.is_remote and (Path(str(storage.root)) / inside).is_dir():
+        if not storage.is_remote and os.path.isdir(Path(str(storage.root)) / inside):
             raise FileNotFoundError(name)
         return storage.read(inside)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.storage.location import Place
@@ -46,7 +47,7 @@ FORMATS = (".parquet", ".csv")
 def refuse_unwritable(output: str) -> None:
     """Raise `Mistakes` if `--output` names a file of another format. A folder with such a name must end with `/`."""
     suffix = PurePosixPath(output).suffix
-    is_folder = output.endswith("/") or not suffix[1:2].isalpha() or Path(output).is_dir()
+    is_folder = output.endswith("/") or not suffix[1:2].isalpha() or os.path.isdir(output)
     if not is_folder and suffix.lower() not in FORMATS:
         known = " or ".join(FORMATS)
         raise Mistakes.one(

@@ -62,9 +62,9 @@ class FolderStorage(Storage):
         path = self.path(name)
         try:
             return path.read_bytes()
-        except _ABSENT as error:
-            raise FileNotFoundError(str(path)) from error
         except OSError as error:
+            if _is_absent(error):
+                raise FileNotFoundError(str(path)) from error
             raise _failure(path, error) from error
 
     def open(self, name: str) -> pa.NativeFile:
@@ -244,6 +244,11 @@ def _failure(path: Path, error: OSError) -> EnvironmentFailure:
     return EnvironmentFailure(f"{path}: {_REASONS.get(error.errno or 0) or error.strerror or error}")
 
 
+def _is_absent(error: OSError) -> bool:
+    """True if there is no file of the name: also for one that is too long to be a name."""
+    return isinstance(error, _ABSENT) or error.errno == errno.ENAMETOOLONG
+
+
 def _raise_unless_gone(error: OSError) -> None:
     """Another process may delete a folder while it is listed. A file holds no names."""
     if not isinstance(error, _ABSENT):
@@ -262,8 +267,10 @@ def _raising_failure(path: Path) -> Iterator[None]:
 def _identity(path: Path) -> Identity:
     try:
         found = path.stat()
-    except FileNotFoundError:
-        return {}
+    except OSError as error:
+        if _is_absent(error):
+            return {}
+        raise _failure(path, error) from error
     return {
         "path": str(path.resolve()),
         "inode": found.st_ino,

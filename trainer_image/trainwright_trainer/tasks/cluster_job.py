@@ -7,6 +7,7 @@ credentials of this machine.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def find(job: str, namespace: str | None) -> ClusterJob:
 def _no_name(given: str) -> str:
     """The message for what is not tj/NAME: a run of this machine, a name alone, or anything else."""
     page = Path(given, REPORT)
-    if page.is_file():
+    if os.path.isfile(page):  # `Path.is_file` raises an error for a name that is too long
         return f"expected the name of a TrainingJob; this is a run of this machine, and its report is {page}"
     if re.fullmatch(DNS_SUBDOMAIN, given):
         return f"expected tj/{given}, the name of a TrainingJob"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ def images_of(job: Job, saved: SavedModel) -> DataTable | None:
     Raises `Mistakes` if the model has further inputs, or the folder further files.
     """
     place = data_place_of(job.dataset, "dataset")
-    is_folder = place.expanduser().is_dir() if isinstance(place, Path) else job.dataset.endswith("/")
+    is_folder = os.path.isdir(place.expanduser()) if isinstance(place, Path) else job.dataset.endswith("/")
     if not is_folder or not saved.layout.images:
         return None
     folder = storage_of(place.expanduser() if isinstance(place, Path) else place, job.keys.datasets)
