@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from importlib.metadata import version
 
@@ -245,6 +246,23 @@ def test_json_is_one_object_a_line(workplace):
     assert events[0] == "started"
     assert events[-1] == "ended"
     assert "evaluated" in events
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("words", "code", "err"),
+    [
+        ("init data.csv --target late", 3, "No space left on device\n"),
+        ("preprocess job.yaml", 0, "the output cannot be written: No space left on device\n"),
+    ],
+)
+def test_a_full_disk_below_the_output_is_one_line(workplace, monkeypatch, unbuffered, words, code, err):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    workplace.job()
+    command = [sys.executable, "-m", "trainwright_trainer", *words.split()]
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (code, err)
 
 
 def test_the_program_is_installed():

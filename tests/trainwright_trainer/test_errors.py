@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 import traceback
 
@@ -18,6 +19,7 @@ from trainwright_trainer.errors import EnvironmentFailure, ExitCode, Outcome, St
         (EnvironmentFailure("the disk is full"), "environment", ExitCode.ENVIRONMENT),
         (MemoryError(), "environment", ExitCode.ENVIRONMENT),
         (StoppedRun("stopped by SIGINT"), "stopped", ExitCode.STOPPED),
+        (OSError(errno.ENOSPC, "No space left on device"), "environment", ExitCode.ENVIRONMENT),
         (ZeroDivisionError("division by zero\nand more"), "crash", 1),
     ],
 )
@@ -35,6 +37,8 @@ def test_what_an_exception_means(error: BaseException, kind: str, code: int) -> 
         (AssertionError(), "AssertionError"),
         (MemoryError(), "not enough memory on this machine"),
         (StoppedRun("stopped by SIGTERM\nhere"), "stopped by SIGTERM"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (OSError(errno.ENOSPC, "No space left on device", "/tmp/a"), "/tmp/a: No space left on device"),
     ],
 )
 def test_its_one_line(error: BaseException, line: str) -> None:

@@ -21,6 +21,7 @@ from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.callbacks import is_live
+from trainwright_trainer.callbacks.plain_lines import LineStream, discard
 from trainwright_trainer.commands import cache, cluster, compare, export
 from trainwright_trainer.commands.options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome, is_bug
@@ -316,7 +317,10 @@ def main() -> None:
     open_closed_streams()
     _show_anytext_option()
     with nullcontext() if is_rank_zero(os.environ) else _silent():
-        _main()
+        try:
+            _main()
+        finally:
+            _discard_refused_output()
 
 
 @contextmanager
@@ -331,13 +335,20 @@ def _main() -> None:
         with ending_on_signals():
             app(_with_optional_value(sys.argv[1:]))
     except AlreadyDone as done:
-        typer.echo(str(done))
+        LineStream(sys.stdout).line(str(done))
     except Exception as error:
         outcome = Outcome.of(error)
         line = outcome.line
         if is_bug(error):  # people get one line, the traceback goes to a file
             line = f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}"
         _exit(line, outcome.exit_code)
+
+
+def _discard_refused_output() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard(sys.stdout)
 
 
 def _show_anytext_option() -> None:

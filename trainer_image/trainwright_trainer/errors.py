@@ -5,6 +5,7 @@ A user's mistake raises `trainwright_api.problems.Mistakes`.
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -104,7 +105,7 @@ class Outcome:
         """The outcome for the exception that ended the run; its kind determines if a retry can help."""
         if isinstance(error, AlreadyDone):
             return cls("done", str(error))
-        kind, line = _kind(error), str(error).partition("\n")[0]
+        kind, line = _kind(error), _text(error).partition("\n")[0]
         if is_bug(error):
             # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
             line = ": ".join(word for word in (type(error).__name__, line) if word)
@@ -151,9 +152,20 @@ _EXIT_CODES: dict[OutcomeClass, ExitCode] = {
 def _kind(error: BaseException) -> OutcomeClass:
     if isinstance(error, Mistakes):
         return "mistake"
-    if isinstance(error, (EnvironmentFailure, MemoryError)):
+    if isinstance(error, (EnvironmentFailure, MemoryError)) or _is_full_disk(error):
         return "environment"
     return "stopped" if isinstance(error, StoppedRun) else "crash"
+
+
+def _is_full_disk(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _text(error: BaseException) -> str:
+    """The message. That of a full disk has no number of the system; it has no file if that is the standard output."""
+    if isinstance(error, OSError) and _is_full_disk(error):
+        return ": ".join(str(word) for word in (error.filename, error.strerror) if word)
+    return str(error)
 
 
 def is_bug(error: BaseException) -> bool:

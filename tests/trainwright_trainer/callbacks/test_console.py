@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 
@@ -25,6 +26,13 @@ def test_lines_for_people(stream):
     console.on_event(ENDED)
     console.close()
     assert stream.getvalue() == "one\ntwo\ndone in 1 s\n"
+
+
+def test_a_notice_that_no_one_reads_does_not_stop_the_run():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as stream:
+        Console(stream).log("one", "two")
 
 
 def test_notices_are_logged_once_with_their_file(stream):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 from collections.abc import Callable
 from typing import Any
@@ -108,12 +109,22 @@ def test_names_bring_no_control_characters(clock: Any, started: Build) -> None:
     assert len(stream.getvalue().splitlines()) == 2
 
 
-def test_a_reader_who_left_does_not_stop_the_run(clock: Any, started: Build) -> None:
-    class Closed(io.StringIO):
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), ""),
+        (OSError(errno.ENOSPC, "No space left on device"), "the output cannot be written: No space left on device\n"),
+    ],
+)
+def test_a_stream_that_refuses_a_line_does_not_stop_the_run(
+    clock: Any, started: Build, capsys: pytest.CaptureFixture[str], error: OSError, line: str
+) -> None:
+    class Refusing(io.StringIO):
         def write(self, _text: str) -> int:
-            raise BrokenPipeError
+            raise error
 
-    PlainProgress(Closed(), clock=clock).on_event(started())
+    PlainProgress(Refusing(), clock=clock).on_event(started())
+    assert capsys.readouterr().err == line
 
 
 def test_a_stream_without_utf8_gets_ascii(clock: Any, started: Build) -> None:

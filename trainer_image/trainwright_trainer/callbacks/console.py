@@ -12,6 +12,7 @@ from typing import TextIO
 
 from trainwright_trainer.callbacks import is_live, listener_for
 from trainwright_trainer.callbacks.events import Event, Listener, LiveDisplay
+from trainwright_trainer.callbacks.plain_lines import LineStream
 
 
 class Console:
@@ -19,6 +20,7 @@ class Console:
 
     def __init__(self, stream: TextIO | None = None, *, as_json: bool = False, quiet: bool = False) -> None:
         self._stream = sys.stdout if stream is None else stream
+        self._lines = LineStream(self._stream)
         self._json = as_json
         self._quiet = quiet
         self._listener: Listener | None = None
@@ -43,10 +45,7 @@ class Console:
             if isinstance(self._listener, LiveDisplay):
                 self._listener.show(line)
                 continue
-            written = json.dumps({"event": "notice", "line": line}) if self._json else line
-            # One write for each line, because notices may come from two threads.
-            self._stream.write(f"{written}\n")
-            self._stream.flush()
+            self._lines.as_it_is(json.dumps({"event": "notice", "line": line}) if self._json else line)
 
     def stage(self, line: str) -> None:
         """Print what begins now, in a live terminal alone, so that it shows something at once."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from io import UnsupportedOperation
 from typing import TextIO
 
 from trainwright_trainer.callbacks import formats
@@ -86,9 +90,9 @@ class PlainProgress:
 
 
 class LineStream:
-    """A text stream of whole lines. It never stops a run: neither its encoding nor a closed pipe raises.
+    """A text stream of whole lines. It never stops a run: its encoding, a closed pipe and a full disk raise nothing.
 
-    It writes nothing more after the reader closes the pipe.
+    It writes nothing more after the stream has refused a line. Unless its reader has left, stderr gets one line then.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -97,11 +101,32 @@ class LineStream:
 
     def line(self, text: str) -> None:
         """Write one line. Characters that the stream cannot encode are replaced; control characters become `?`."""
+        self.as_it_is(formats.encodable(text, self._stream.encoding))
+
+    def as_it_is(self, text: str) -> None:
+        """Write one line, with all its characters."""
         if not self._open:
             return
         try:
-            self._stream.write(formats.encodable(text, self._stream.encoding) + "\n")
+            # One write for each line, because notices may come from two threads.
+            self._stream.write(f"{text}\n")
             self._stream.flush()
-        except BrokenPipeError:
+        except OSError as error:
             # `trainwright train … | head`: training continues without its progress lines.
             self._open = False
+            discard(self._stream)
+            if not isinstance(error, BrokenPipeError):
+                with suppress(OSError):
+                    print(f"the output cannot be written: {error.strerror or error}", file=sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Lead what a stream could not write, and all that follows, to the null device.
+
+    Otherwise Python tries it again when it ends, prints a traceback and exits with 120.
+    """
+    with suppress(UnsupportedOperation):  # a stream in memory
+        file = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, file)
+        os.close(nowhere)
