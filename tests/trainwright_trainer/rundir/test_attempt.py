@@ -147,6 +147,28 @@ def test_overwrite_begins_anew_and_removes_what_is_the_runs_alone(storage: Folde
     assert storage.list(layout.CHECKPOINTS) == ["mine/"]
 
 
+OF_THE_OLD_MODEL = ("evaluation.html", "evaluation.json", "predictions.parquet", "test_predictions.parquet")
+
+
+def test_overwrite_removes_what_is_of_the_old_model(storage: FolderStorage) -> None:
+    start(storage)
+    end(storage, 1, "done")
+    for name in (*OF_THE_OLD_MODEL, "export/onnx/model.onnx", "export/safetensors/config.json"):
+        storage.write(name, [b"old"])
+    for name in ("mine.parquet", "export/onnx/mine.txt", "export/mine/model.onnx"):
+        storage.write(name, [b"mine"])
+    start(storage, ExistingRun.OVERWRITE)
+    assert storage.list() == ["attempts/", "export/", "mine.parquet"]
+    assert set(storage.list_tree("export/")) == {"export/onnx/mine.txt", "export/mine/model.onnx"}
+
+
+def test_what_lies_where_no_run_is_stays(storage: FolderStorage) -> None:
+    for name in OF_THE_OLD_MODEL:
+        storage.write(name, [b"of another model"])
+    start(storage, ExistingRun.OVERWRITE)
+    assert storage.list() == ["attempts/", *OF_THE_OLD_MODEL]
+
+
 def test_overwrite_where_there_is_nothing_is_a_new_run(storage: FolderStorage) -> None:
     assert start(storage, ExistingRun.OVERWRITE).number == 1
 

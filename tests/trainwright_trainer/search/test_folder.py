@@ -47,6 +47,7 @@ def test_a_folder_with_other_files_is_refused(storage):
 def test_another_search_is_continued_or_replaced_only_on_request(storage):
     begun(storage).add({}, {})
     storage.write("notes.txt", [b"mine"])
+    storage.write("evaluation.html", [b"of the old model"])
     assert "holds another search (job). Use --resume" in line(storage, job())
     assert look(storage, job(), resume=True) is True
     assert look(storage, job(), overwrite=True) is False

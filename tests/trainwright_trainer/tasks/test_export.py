@@ -8,6 +8,9 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import serving
+from trainwright_trainer.export import files
+from trainwright_trainer.export.transform import FILE
+from trainwright_trainer.rundir import layout
 
 
 @pytest.fixture
@@ -33,6 +36,10 @@ def test_an_export_replaces_a_folder_only_if_asked(run):
     assert sorted(path.name for path in (run.folder / "served").iterdir()) == ["model.onnx", "transform.json"]
 
 
+def test_the_layout_names_the_files_of_each_format():
+    assert {files.ONNX, files.PT2, FILE} < set(layout.EXPORT_FILES)
+
+
 @pytest.mark.parametrize(("output", "found"), [("out", "attempts/"), ("served", "notes.txt")])
 def test_an_export_deletes_no_other_files(run, output, found):
     (run.folder / "served").mkdir()
@@ -46,7 +53,7 @@ def test_an_export_deletes_no_other_files(run, output, found):
     [
         ("torchscript", "torch has deprecated it. Use torch_export for torch, or onnx for other runtimes."),
         ("onx", "'onx' is no format: did you mean 'onnx'?"),
-        ("pickle", "'pickle' is no format. The formats are onnx, torch_export, safetensors."),
+        ("pickle", f"'pickle' is no format. The formats are {', '.join(layout.EXPORT_FORMATS)}."),
     ],
 )
 def test_other_formats_are_refused_before_any_work(workplace, word, line):

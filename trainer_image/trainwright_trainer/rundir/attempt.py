@@ -19,6 +19,7 @@ from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse
 from trainwright_trainer.rundir.process_state import identity
 from trainwright_trainer.rundir.record import Start
+from trainwright_trainer.rundir.results import delete_results
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.start_point import SourceCheckpoint, newest_whole
 from trainwright_trainer.storage.base import Storage
@@ -100,6 +101,8 @@ def begin(
         raise Mistakes.one("", f"{storage.location}: another process has just begun attempt {mine} of this run")
     if how is ExistingRun.OVERWRITE:
         clear_before(storage, mine)
+        if run is not None:
+            delete_results(storage)
     first = kept.first if kept else mine
     return Attempt(storage, mine, first, start_from, pinned, notices)
 

@@ -27,6 +27,14 @@ SHARED = (MODEL, METRICS, REPORT, RESOLVED, REPORTS, RAY_TRAIN, JOB, LOGS)
 # `evaluate`, `predict` and `experiment` write these beside a run, or into a folder where a run may start later.
 BESIDE = ("evaluation.html", "evaluation.json", "predictions.parquet", "test_predictions.parquet")
 
+# `export` writes some of these files into the folder of its format, if it is given no other.
+EXPORT = "export/"
+EXPORT_FORMATS = ("onnx", "torch_export", "safetensors")
+EXPORT_FILES = (
+    *("model.onnx", "model.onnx.data", "model.pt2", "transform.json"),
+    *("weights.safetensors", "config.json", "statistics.json", "model.json"),
+)
+
 _CHECKPOINT = re.compile(r"(\d{10,})-([1-9]\d*)")
 _NUMBER = re.compile(r"[1-9]\d*")
 

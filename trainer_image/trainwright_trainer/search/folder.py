@@ -10,6 +10,7 @@ from typing import IO, Any
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import compatibility, json_text, layout
 from trainwright_trainer.rundir.preflight import ExistingRun
+from trainwright_trainer.rundir.results import delete_results
 from trainwright_trainer.search.log import ABOUT, FOLDER, FORMAT, RUNS, read_about
 from trainwright_trainer.search.objective import Objective
 from trainwright_trainer.search.trials import Trial, ended, ranked
@@ -35,6 +36,7 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
         storage.delete(ABOUT)
         for name in _OURS:
             storage.delete_tree(name) if name.endswith("/") else storage.delete(name)
+        delete_results(storage)
     elif how is ExistingRun.NEW:
         found = "Use --resume to go on with it, --overwrite to start anew, or another --output."
         raise Mistakes.one("", f"{storage.location} holds another search ({about['name']}). {found}")

@@ -13,7 +13,7 @@ from trainwright_trainer.export import files
 from trainwright_trainer.export.graph import graph_inputs, graph_outputs, traced
 from trainwright_trainer.export.refusals import refuse, refused_by_torch
 from trainwright_trainer.export.transform import FILE, Transform
-from trainwright_trainer.rundir import model_folder
+from trainwright_trainer.rundir import layout, model_folder
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.location import Place, place_of
 from trainwright_trainer.storage.registry import storage_at, storage_of
@@ -23,7 +23,6 @@ Writer = Callable[[Place, Path], None]
 """Writes the export of the model at a place into an empty folder."""
 _LAST = (FILE, model_folder.ABOUT)
 _MODEL_FILES = (model_folder.WEIGHTS, model_folder.CONFIG, model_folder.STATISTICS, model_folder.ABOUT)
-_ALL_FILES = {files.ONNX, f"{files.ONNX}.data", files.PT2, FILE, *_MODEL_FILES}
 
 
 def export(model: str, format_: str, output: str | None = None, *, overwrite: bool = False) -> str:
@@ -36,7 +35,9 @@ def export(model: str, format_: str, output: str | None = None, *, overwrite: bo
     files.check_library(format_)
     place = place_of(model, "model")
     model_folder.check(str(place))
-    target = storage_of(place_of(output, "--output") if output else _beside(place) / "export" / format_)
+    target = storage_of(
+        place_of(output, "--output") if output else _beside(place) / layout.EXPORT.rstrip("/") / format_
+    )
     _check_target(target, overwrite=overwrite)
     target.check_writable(exclusive=False)
     with TemporaryDirectory(prefix="trainwright-export-") as folder:
@@ -50,7 +51,7 @@ def _check_target(target: Storage, *, overwrite: bool) -> None:
     found = target.list()
     if found and not overwrite:
         raise Mistakes.one("--output", f"{target.location} has {found[0]!r} in it: name another folder, or --overwrite")
-    other = next((name for name in found if name not in _ALL_FILES), None)
+    other = next((name for name in found if name not in layout.EXPORT_FILES), None)
     if other is not None:
         line = f"{target.location} has {other!r} in it, which is no file of an export: name another folder"
         raise Mistakes.one("--output", line)
