@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 
 import pyarrow as pa
@@ -36,6 +37,24 @@ def test_each_type_has_its_encoder(profile):
     assert found["city"]["encoder"] == {"type": "dense", "embedding_size": 13}
     assert found["size"] == {"name": "size", "type": "number"}
     assert found["gaps"]["preprocessing"] == {"missing_value_strategy": "fill_with_mean"}
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_few_infinite_numbers_are_dropped(profile, as_text):
+    values = [math.inf if row == 7 else -math.inf if row == 9 else size for row, size in enumerate(TABLE["size"])]
+    found = suggestion_of(profile({"n": list(map(str, values)) if as_text else values, "kind": TABLE["kind"]}))
+    assert features(found)["n"]["preprocessing"] == {"missing_value_strategy": "drop_row"}
+    assert found.inputs[0].comment.endswith(" · infinite in 2 rows: drop_row leaves them out")
+    target = suggestion_of(profile({"kind": TABLE["kind"]}, values)).output
+    assert target.value == {"name": "y", "type": "number"}
+    assert target.comment.endswith(" · infinite in 2 rows: drop_row leaves them out")
+
+
+@pytest.mark.parametrize("others", [[math.inf] * 30, [math.inf, *[None] * 29]])
+def test_many_infinite_numbers_are_no_input(profile, others):
+    found = suggestion_of(profile({"n": [*others, *TABLE["size"][30:]], "kind": TABLE["kind"]}))
+    share = "10 %" if others[1] else "0.33 %"
+    assert found.left_out == [("n", f"numbers, infinite in {share} of the rows: let these have none")]
 
 
 def test_words_between_numbers_count_as_missing(profile):

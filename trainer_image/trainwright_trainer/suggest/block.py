@@ -29,7 +29,8 @@ NUMBERS = ("whole numbers", "numbers")
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """`values` and `counts`: the distinct values that are not missing. `numbers` [rows]: NaN where there is none."""
+    """`values` and `counts`: the distinct values that are not missing. `numbers` [rows]: NaN where there is none, or an
+    infinite one, which `infinite` counts."""
 
     kind: str
     rows: int
@@ -37,6 +38,7 @@ class ColumnBlock:
     values: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0, object))
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     numbers: npt.NDArray[np.float64] | None = None
+    infinite: int = 0
     bad: Counter[str] = field(default_factory=Counter)
     """Texts that are no numbers, with their rows, if only a few differ."""
     bad_rows: int = 0
@@ -82,7 +84,7 @@ def _of_numbers(kind: str, values: pa.Array) -> ColumnBlock:
     floats = pc.cast(numbers, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     missing = int(np.count_nonzero(np.isnan(floats)))
     distinct, counts = np.unique(floats[~np.isnan(floats)], return_counts=True)
-    return ColumnBlock(kind, len(values), missing, distinct, counts, floats)
+    return ColumnBlock(kind, len(values), missing, distinct, counts, *_finite(floats))
 
 
 def _of_dates(values: pa.Array) -> ColumnBlock:
@@ -103,11 +105,12 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
     parsed, unfit = numbers_of(texts, points)
     wrong = np.zeros(len(texts), np.bool_) if unfit is None else unfit
     bad_rows = int(counts[wrong].sum())
-    bad, numbers = _few(texts, counts, wrong), None
+    bad, numbers, infinite = _few(texts, counts, wrong), None, 0
     if len(texts) and is_mostly_numbers(len(values), bad_rows, len(bad)):
         of_texts = parsed.to_numpy(zero_copy_only=False)
         numbers = np.full(len(values), np.nan)
         numbers[given.is_valid().to_numpy(zero_copy_only=False)] = of_texts[coded.indices.to_numpy()]
+        numbers, infinite = _finite(numbers)
     zeros = pc.fill_null(pc.match_substring_regex(texts, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
     sample = _sample(given.drop_null())
     some = texts[:_SAMPLE].to_pylist()
@@ -118,6 +121,7 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
         values=texts.to_numpy(zero_copy_only=False),
         counts=counts,
         numbers=numbers,
+        infinite=infinite,
         bad=bad,
         bad_rows=bad_rows,
         leading_zeros=int(counts[zeros].sum()),
@@ -131,6 +135,12 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
             text for text, is_word in zip(some, wrong, strict=False) if is_word and WITH_SIGNS.fullmatch(text)
         ),
     )
+
+
+def _finite(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], int]:
+    """The numbers, with NaN for the infinite ones, and how many these are."""
+    infinite = np.isinf(numbers)
+    return np.where(infinite, np.nan, numbers), int(np.count_nonzero(infinite))
 
 
 def is_mostly_numbers(rows: int, bad_rows: int, words: int) -> bool:

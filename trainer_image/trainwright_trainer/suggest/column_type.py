@@ -16,6 +16,8 @@ Type = Literal["number", "binary", "category", "date", "vector", "set", "text"]
 ALL_DIFFERENT = 0.95
 """A column is taken for an id if this share of its values differ. The sketch of distinct values errs by 1.6 %."""
 _FEWEST_OF_ID = 20
+MOST_DROPPED = 0.05
+"""The largest share of rows that an input may drop because they hold nothing of its type."""
 _FEWEST_OF_VECTOR = 3
 _TEXT_WORDS = 3
 """Texts with so many words on average are read word by word."""
@@ -58,10 +60,19 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
     if distinct == 2 and not column.missing:
         return TypeChoice("binary", "two values")
     if column.is_number and not _is_code(column):
-        return TypeChoice("number", "numbers")
+        return _of_numbers(column)
     if column.is_date:
         return TypeChoice("date", _of_dates(column.dates.forms))
     return _of_words(column)
+
+
+def _of_numbers(column: ColumnProfile) -> TypeChoice:
+    """Infinite numbers need the strategy drop_row, which drops the rows without a number too."""
+    dropped = column.infinite + column.missing + column.bad_rows
+    if column.infinite and dropped > MOST_DROPPED * column.rows:
+        found = share(column.infinite / column.rows)
+        return TypeChoice(None, f"numbers, infinite in {found} of the rows: let these have none")
+    return TypeChoice("number", "numbers")
 
 
 def _of_dates(forms: Sequence[str | None]) -> str:

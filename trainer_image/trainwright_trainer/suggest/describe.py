@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.features import binary
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.suggest.column_type import TypeChoice
@@ -25,6 +26,8 @@ def described(column: ColumnProfile, choice: TypeChoice) -> str:
         words = ", ".join(repr(short(word)) for word in column.bad)
         verb = "counts" if len(column.bad) == 1 else "count"
         found.append(f"{words} {verb} as missing ({column.bad_rows:,} rows)")
+    if column.infinite and choice.type == "number":
+        found.append(f"infinite in {counted(column.infinite, 'row')}: drop_row leaves them out")
     return " · ".join(found)
 
 

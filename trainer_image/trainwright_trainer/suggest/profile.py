@@ -44,6 +44,7 @@ class ColumnProfile:
     distinct: Distinct = field(default_factory=Distinct)
     least: float = math.inf
     most: float = -math.inf
+    infinite: int = 0
     is_whole: bool = True
     bad: Counter[str] = field(default_factory=Counter)
     bad_rows: int = 0
@@ -67,6 +68,7 @@ class ColumnProfile:
             self.distinct.add(block.values, block.counts)
         if block.numbers is not None:
             self._add_numbers(block.numbers[~np.isnan(block.numbers)])
+        self.infinite += block.infinite
         self.bad.update(block.bad)
         self.bad_rows += block.bad_rows
         self.leading_zeros += block.leading_zeros

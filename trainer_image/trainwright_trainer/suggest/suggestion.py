@@ -98,7 +98,9 @@ def suggestion_of(profile: TableProfile) -> Suggestion:
 def _input(column: ColumnProfile, choice: TypeChoice, pretrained: tuple[str, str] | None) -> Commented:
     assert choice.type is not None
     value: dict[str, Any] = {"name": column.name, "type": choice.type}
-    if choice.type == "number" and (column.missing or column.bad_rows):
+    if choice.type == "number" and column.infinite:
+        value["preprocessing"] = {"missing_value_strategy": "drop_row"}
+    elif choice.type == "number" and (column.missing or column.bad_rows):
         value["preprocessing"] = {"missing_value_strategy": "fill_with_mean"}
     if choice.type == "date" and column.dates.named:
         value["preprocessing"] = column.dates.named
