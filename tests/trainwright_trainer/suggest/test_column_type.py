@@ -11,6 +11,7 @@ import pytest
 from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
 from trainwright_trainer.suggest.column_type import input_choice, is_named_as_id, target_choice
+from trainwright_trainer.suggest.describe import described
 from trainwright_trainer.suggest.profile import profile_of
 
 ROWS = 200
@@ -77,6 +78,15 @@ def test_an_id_with_several_rows_is_a_group(column, monkeypatch, block):
     assert input_choice(column([f"u{row % 50}" for row in range(ROWS)], "customer")).type == "category"
     shop = input_choice(column([row % 5 for row in range(ROWS)], "shop_id"))
     assert (shop.type, shop.reason) == ("category", "an id with 5 values")
+
+
+def test_spaces_around_words_make_other_values_as_in_training(column, profile):
+    words = repeated("yes", "yes ", "no")
+    found = column(words)
+    assert input_choice(found).type == "category"
+    assert described(found, input_choice(found)).endswith(", some of which differ only in the spaces around them")
+    assert target_choice(profile({"x": range(ROWS)}, words).columns["y"]).type == "category"
+    assert input_choice(column(repeated("yes ", "no "))).type == "binary"
 
 
 @pytest.mark.parametrize("form", ["{:,.2f}", "${:.2f}", "{:.1f} €", "{:.2f}%", "{:.1f}"])

@@ -64,6 +64,11 @@ def test_words_between_numbers_count_as_missing(profile):
     assert "'unknown' counts as missing (6 rows)" in found.inputs[0].comment
 
 
+def test_a_word_is_named_with_its_spaces(profile):
+    values = [" unknown " if row % 50 == 0 else str(row % 37) for row in range(ROWS)]
+    assert list(suggestion_of(profile({"n": values, "kind": TABLE["kind"]})).na_values) == [" unknown "]
+
+
 def test_words_between_numbers_may_be_in_many_rows(profile):
     values = ["unknown" if row % 9 == 0 else str(row % 37) for row in range(ROWS)]
     found = suggestion_of(profile({"n": values, "kind": TABLE["kind"]}))

@@ -29,8 +29,10 @@ NUMBERS = ("whole numbers", "numbers")
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """`values` and `counts`: the distinct values that are not missing. `numbers` [rows]: NaN where there is none, or an
-    infinite one, which `infinite` counts."""
+    """`values` and `counts`: the distinct values that are not missing. Texts have the spaces around them.
+
+    `numbers` [rows]: NaN where there is none, or an infinite one, which `infinite` counts.
+    """
 
     kind: str
     rows: int
@@ -97,10 +99,10 @@ def _of_dates(values: pa.Array) -> ColumnBlock:
 
 
 def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
-    given = without_words(pc.utf8_trim_whitespace(values))
-    missing = given.null_count
-    coded = pc.dictionary_encode(given.drop_null())
-    texts = coded.dictionary
+    is_given = without_words(pc.utf8_trim_whitespace(values)).is_valid()
+    given = values.filter(is_given)
+    coded = pc.dictionary_encode(given)
+    texts, plain = coded.dictionary, pc.utf8_trim_whitespace(coded.dictionary)
     counts = np.bincount(coded.indices.to_numpy(), minlength=len(texts)).astype(np.int64)
     parsed, unfit = numbers_of(texts, points)
     wrong = np.zeros(len(texts), np.bool_) if unfit is None else unfit
@@ -109,15 +111,15 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
     if len(texts) and is_mostly_numbers(len(values), bad_rows, len(bad)):
         of_texts = parsed.to_numpy(zero_copy_only=False)
         numbers = np.full(len(values), np.nan)
-        numbers[given.is_valid().to_numpy(zero_copy_only=False)] = of_texts[coded.indices.to_numpy()]
+        numbers[is_given.to_numpy(zero_copy_only=False)] = of_texts[coded.indices.to_numpy()]
         numbers, infinite = _finite(numbers)
-    zeros = pc.fill_null(pc.match_substring_regex(texts, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
-    sample = _sample(given.drop_null())
-    some = texts[:_SAMPLE].to_pylist()
+    zeros = pc.fill_null(pc.match_substring_regex(plain, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
+    sample = pc.utf8_trim_whitespace(_sample(given))
+    some = plain[:_SAMPLE]
     return ColumnBlock(
         kind="text",
         rows=len(values),
-        missing=missing,
+        missing=len(values) - len(given),
         values=texts.to_numpy(zero_copy_only=False),
         counts=counts,
         numbers=numbers,
@@ -127,12 +129,14 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
         leading_zeros=int(counts[zeros].sum()),
         sampled=len(sample),
         dates=readings_of(sample) if bad_rows else {},
-        words=_words(some),
-        sizes=_sizes(texts[:_SAMPLE]),
-        is_enclosed=bool(pc.all(in_brackets(texts[:_SAMPLE])).as_py()),
+        words=_words(some.to_pylist()),
+        sizes=_sizes(some),
+        is_enclosed=bool(pc.all(in_brackets(some)).as_py()),
         plain=int(np.count_nonzero(~wrong[:_SAMPLE])),
         with_signs=tuple(
-            text for text, is_word in zip(some, wrong, strict=False) if is_word and WITH_SIGNS.fullmatch(text)
+            text
+            for text, is_word in zip(some.to_pylist(), wrong, strict=False)
+            if is_word and WITH_SIGNS.fullmatch(text)
         ),
     )
 

@@ -71,7 +71,10 @@ def _values(column: ColumnProfile) -> str:
     counts = column.distinct.counts or {}
     most = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:_SHOWN_VALUES]
     shown = ", ".join(f"{short(_text(value, column))} {share(count / column.given)}" for value, count in most)
-    return f"{len(counts):,} values: {shown}" + (", …" if len(counts) > len(most) else "")
+    more = ", …" if len(counts) > len(most) else ""
+    spaced = len({str(value).strip() for value in counts}) < len(counts)
+    alike = ", some of which differ only in the spaces around them" if spaced else ""
+    return f"{len(counts):,} values: {shown}{more}{alike}"
 
 
 def _text(value: Any, column: ColumnProfile) -> str:
