@@ -21,7 +21,7 @@ def forms_of(texts: list[str], block: int = 70) -> list[str | None]:
     dates = Dates()
     for start in range(0, len(texts), block):
         part = texts[start : start + block]
-        dates.add(len(part), readings_of(pa.array(part)))
+        dates.add(len(part), readings_of(pa.array(part)), {})
     return dates.forms
 
 

@@ -64,6 +64,21 @@ def test_words_between_numbers_count_as_missing(profile):
     assert "'unknown' counts as missing (6 rows)" in found.inputs[0].comment
 
 
+def test_words_between_dates_count_as_missing_wherever_they_are(profile):
+    days = [*TABLE["day"] * 4, "soon"]
+    found = suggestion_of(profile({"day": [*days[:2], "later", *days[3:]], "kind": [*TABLE["kind"] * 4, "no"]}))
+    assert found.job("d.csv")["datasetOptions"] == {"naValues": ["later", "soon"]}
+    assert found.inputs[0].comment == "dates · 'later', 'soon' count as missing (2 rows)"
+
+
+def test_many_words_between_dates_are_named(profile):
+    days = [f"w{row}" if row % 50 == 3 else day for row, day in enumerate(TABLE["day"])]
+    found = suggestion_of(profile({"day": days, "kind": TABLE["kind"]}))
+    words = "'w3', 'w53', 'w103', 'w153', 'w203', …"
+    reason = f"dates, and {words} in 2 % of the rows: datasetOptions.naValues makes such words missing"
+    assert found.left_out == [("day", reason)]
+
+
 def test_a_word_is_named_with_its_spaces(profile):
     values = [" unknown " if row % 50 == 0 else str(row % 37) for row in range(ROWS)]
     assert list(suggestion_of(profile({"n": values, "kind": TABLE["kind"]})).na_values) == [" unknown "]
@@ -79,9 +94,7 @@ def test_words_between_numbers_may_be_in_many_rows(profile):
 def test_a_word_that_other_inputs_have_is_named(profile):
     values = ["y: x" if row % 9 == 0 else str(row % 37) for row in range(ROWS)]
     found = suggestion_of(profile({"n": values, "kind": TABLE["kind"]}))
-    line = (
-        'datasetOptions: {naValues: ["y: x"]}  # words between numbers, read as missing in every column; also in kind'
-    )
+    line = 'datasetOptions: {naValues: ["y: x"]}  # words that are read as missing in every column; also in kind'
     assert line in job_text(found, "d.csv", "job.yaml").splitlines()
 
 

@@ -17,7 +17,7 @@ from trainwright_trainer.features.errors import kind_of
 from trainwright_trainer.features.numerals import WITH_SIGNS, numbers_of, without_words
 from trainwright_trainer.features.times import read_times
 from trainwright_trainer.features.vector_texts import in_brackets, spelt_plainly
-from trainwright_trainer.suggest.dates import Seconds, readings_of, seconds_of
+from trainwright_trainer.suggest.dates import Seconds, are_no_dates, readings_of, seconds_of
 
 _SAMPLE = 200
 """Values of a block that are looked at one by one: as dates, and for their words."""
@@ -49,6 +49,8 @@ class ColumnBlock:
     """The sampled rows, which have a value."""
     dates: Mapping[str | None, Seconds] = field(default_factory=dict)
     """The sampled rows that are dates, in their order, by the form of the dates."""
+    undated: Mapping[str | None, Counter[str]] = field(default_factory=dict)
+    """The texts that are no dates, with their rows, if only a few differ, by the form of the dates."""
     words: tuple[int, int, int] = (0, 0, 0)
     """Of the sampled distinct texts: their number, their words, and the most words of one."""
     plain: int = 0
@@ -115,6 +117,8 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
         numbers, infinite = _finite(numbers)
     zeros = pc.fill_null(pc.match_substring_regex(plain, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
     sample = pc.utf8_trim_whitespace(_sample(given))
+    dates = readings_of(sample) if bad_rows else {}
+    likely = [form for form, found in dates.items() if len(found) > len(sample) / 2]
     some = plain[:_SAMPLE]
     return ColumnBlock(
         kind="text",
@@ -128,7 +132,8 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
         bad_rows=bad_rows,
         leading_zeros=int(counts[zeros].sum()),
         sampled=len(sample),
-        dates=readings_of(sample) if bad_rows else {},
+        dates=dates,
+        undated={form: _few(texts, counts, are_no_dates(texts, form)) for form in likely},
         words=_words(some.to_pylist()),
         sizes=_sizes(some),
         is_enclosed=bool(pc.all(in_brackets(some)).as_py()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -62,7 +63,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
     if column.is_number and not _is_code(column):
         return _of_numbers(column)
     if column.is_date:
-        return TypeChoice("date", _of_dates(column.dates.forms))
+        return _of_dates(column)
     return _of_words(column)
 
 
@@ -75,7 +76,13 @@ def _of_numbers(column: ColumnProfile) -> TypeChoice:
     return TypeChoice("number", "numbers")
 
 
-def _of_dates(forms: Sequence[str | None]) -> str:
+def _of_dates(column: ColumnProfile) -> TypeChoice:
+    if len(column.dates.words) > MOST_BAD:
+        return _too_many_words(column, "date")
+    return TypeChoice("date", _form_of_dates(column.dates.forms))
+
+
+def _form_of_dates(forms: Sequence[str | None]) -> str:
     read, *others = ("month/day/year" if form is None else form for form in forms)
     if others:
         return f"dates with the day or the month first: read as {read}; {' or '.join(others)} fits as well"
@@ -145,14 +152,28 @@ def _with_words(column: ColumnProfile) -> TypeChoice | None:
         return None
     if len(column.bad) > MOST_WORDS:
         return None
-    return TypeChoice(None, f"{share_of_words(column)}: datasetOptions.naValues makes such words missing")
+    return _too_many_words(column, "number")
 
 
-def share_of_words(column: ColumnProfile) -> str:
-    """`numbers, and 'unknown' in 11 % of the rows`, of a column of numbers and words."""
-    words = ", ".join(repr(short(word)) for word in list(column.bad)[:MOST_BAD])
-    more = ", …" if len(column.bad) > MOST_BAD else ""
-    return f"numbers, and {words}{more} in {share(column.bad_rows / column.rows)} of the rows"
+def _too_many_words(column: ColumnProfile, type_: Type) -> TypeChoice:
+    found = share_of_words(column, TypeChoice(type_, ""))
+    return TypeChoice(None, f"{found}: datasetOptions.naValues makes such words missing")
+
+
+def words_of(column: ColumnProfile, choice: TypeChoice) -> Counter[str]:
+    """The words in a column of numbers or dates, with their rows."""
+    if choice.type == "number":
+        return column.bad
+    return column.dates.words if choice.type == "date" else Counter()
+
+
+def share_of_words(column: ColumnProfile, choice: TypeChoice) -> str:
+    """`numbers, and 'unknown' in 11 % of the rows`, of a column of numbers or dates, and words."""
+    found = words_of(column, choice)
+    words = ", ".join(repr(short(word)) for word in list(found)[:MOST_BAD])
+    more = ", …" if len(found) > MOST_BAD else ""
+    least = "at least " if len(found) > MOST_WORDS else ""
+    return f"{choice.type}s, and {words}{more} in {least}{share(sum(found.values()) / column.rows)} of the rows"
 
 
 def _id(column: ColumnProfile) -> TypeChoice | None:

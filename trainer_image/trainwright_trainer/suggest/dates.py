@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -35,6 +36,15 @@ def _automatic(texts: pa.Array) -> Seconds:
         return np.zeros(0, np.int64)
 
 
+def are_no_dates(texts: pa.Array, form: str | None) -> npt.NDArray[np.bool_]:
+    """bool [texts]: true for each text that is not of the form."""
+    try:
+        found: npt.NDArray[np.bool_] = read_times(texts, form).is_null().to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return np.ones(len(texts), np.bool_)
+    return found
+
+
 def _possible(texts: pa.Array) -> list[str]:
     alike = texts.filter(pc.match_substring_regex(texts, _LIKE_A_FORM))
     return [form for form in FORMS if len(alike) and pc.any(pc.match_substring_regex(alike, pattern_of(form))).as_py()]
@@ -66,10 +76,15 @@ class Dates:
 
     sampled: int = 0
     _readings: dict[str | None, _Reading] = field(default_factory=dict)
+    _undated: dict[str | None, Counter[str]] = field(default_factory=dict)
 
-    def add(self, sampled: int, readings: Mapping[str | None, Seconds]) -> None:
+    def add(
+        self, sampled: int, readings: Mapping[str | None, Seconds], undated: Mapping[str | None, Counter[str]]
+    ) -> None:
         """Add a block with so many sampled values."""
         self.sampled += sampled
+        for form, words in undated.items():
+            self._undated.setdefault(form, Counter()).update(words)
         for form, seconds in readings.items():
             self._readings.setdefault(form, _Reading()).add(seconds)
 
@@ -88,9 +103,14 @@ class Dates:
         return {} if form is None else {"datetime_format": form}
 
     @property
+    def words(self) -> Counter[str]:
+        """The texts that are no dates of the first form, with their rows."""
+        return self._undated.get(next(iter(self.forms), None), Counter())
+
+    @property
     def are_sorted(self) -> bool:
-        """True if all sampled values are dates, none of which is earlier than the one before."""
-        if not self.forms:
+        """True if all values are dates, and of the sampled ones none is earlier than the one before."""
+        if not self.forms or self.words:
             return False
         reading = self._readings[self.forms[0]]
         return reading.rows == self.sampled and reading.falls == 0

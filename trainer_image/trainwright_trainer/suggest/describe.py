@@ -10,7 +10,7 @@ import pyarrow as pa
 from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.features import binary
 from trainwright_trainer.features.column import Feature
-from trainwright_trainer.suggest.column_type import TypeChoice
+from trainwright_trainer.suggest.column_type import TypeChoice, words_of
 from trainwright_trainer.suggest.profile import ColumnProfile
 from trainwright_trainer.suggest.shown import share, short
 
@@ -22,10 +22,10 @@ def described(column: ColumnProfile, choice: TypeChoice) -> str:
     found = [_content(column, choice)]
     if column.missing:
         found.append(f"{share(column.missing / column.rows)} missing")
-    if column.bad_rows and choice.type == "number":
-        words = ", ".join(repr(short(word)) for word in column.bad)
-        verb = "counts" if len(column.bad) == 1 else "count"
-        found.append(f"{words} {verb} as missing ({column.bad_rows:,} rows)")
+    if words := words_of(column, choice):
+        shown = ", ".join(repr(short(word)) for word in words)
+        verb = "counts" if len(words) == 1 else "count"
+        found.append(f"{shown} {verb} as missing ({counted(sum(words.values()), 'row')})")
     if column.infinite and choice.type == "number":
         found.append(f"infinite in {counted(column.infinite, 'row')}: drop_row leaves them out")
     return " · ".join(found)

@@ -56,7 +56,7 @@ def _lines(found: Suggestion, dataset: str, file: str) -> Iterator[str]:
 def _missing_words(found: Suggestion) -> str:
     others = sorted({name for names in found.na_values.values() for name in names})
     also = f"; also in {', '.join(map(_flow, others))}" if others else ""
-    return f"words between numbers, read as missing in every column{also}"
+    return f"words that are read as missing in every column{also}"
 
 
 def _items(lines: Sequence[Commented]) -> Iterator[str]:

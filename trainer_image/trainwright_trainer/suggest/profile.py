@@ -72,7 +72,7 @@ class ColumnProfile:
         self.bad.update(block.bad)
         self.bad_rows += block.bad_rows
         self.leading_zeros += block.leading_zeros
-        self.dates.add(block.sampled, block.dates)
+        self.dates.add(block.sampled, block.dates, block.undated)
         texts, words, most = block.words
         self.texts, self.words, self.most_words = self.texts + texts, self.words + words, max(self.most_words, most)
         self.plain, self.with_signs = self.plain + block.plain, self.with_signs + len(block.with_signs)
