@@ -147,6 +147,10 @@ def test_the_reason_is_one_line(column):
         ([1] * ROWS, None),
         ([None] * ROWS, None),
         ([f"C{row}" for row in range(2_000)], None),
+        ([f"C{row}" for row in range(ROWS)], None),
+        (["a", "b", "c"], None),
+        ([f"C{row // 2}" for row in range(ROWS)], "category"),
+        (list(range(9)), "number"),
     ],
 )
 def test_the_type_of_a_target(profile, values, wanted):

@@ -109,8 +109,9 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "it has one value")
     if distinct == 2 or column.kinds == {"true and false"}:
         return TypeChoice("binary", "two values")
+    repeats = distinct < ALL_DIFFERENT * column.given
     if column.is_number and not _is_code(column):
-        if column.is_whole and distinct <= _MOST_CLASSES:
+        if column.is_whole and distinct <= _MOST_CLASSES and repeats:
             return TypeChoice(
                 "category", f"{distinct} whole numbers, read as classes; type: number predicts a quantity"
             )
@@ -121,6 +122,9 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
         return vector
     if distinct > MOST_VALUES:
         return TypeChoice(None, f"it has about {distinct:,} different values, too many for classes")
+    if not repeats:
+        found = f"{distinct:,} different values in {column.given:,} rows"
+        return TypeChoice(None, f"it has {found}, too many for classes")
     return TypeChoice("category", f"{distinct:,} classes")
 
 
