@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -271,6 +274,25 @@ def test_the_program_is_installed():
     (found,) = entry_points(group="console_scripts", name="trainwright")
     assert found.load() is cli.main
     assert sys.modules["trainwright_trainer.cli"] is cli
+
+
+@pytest.mark.parametrize("program", [["-m", "trainwright_trainer"], [f"{Path(sys.executable).parent}/trainwright"]])
+def test_an_interrupt_of_the_imports_prints_no_traceback(tmp_path, program):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may have started the tests without it
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'pydantic':\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    paths = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    command = [sys.executable, *program, "--version"]
+    ended = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
 
 
 @pytest.mark.parametrize("number", ["0", "-2", "two"])

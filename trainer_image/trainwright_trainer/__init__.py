@@ -7,6 +7,14 @@ print(result.test["late"]["roc_auc"], result.model)
 predictions = predict(dataset=frame, model="out").to_pandas()
 """
 
+import signal
+import sys
+from pathlib import Path
+
+# The program imports for half a second before it handles signals. Ctrl-C ends it without a traceback meanwhile.
+if Path(sys.argv[0]).name in ("trainwright", "-m") and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 from trainwright_trainer.api import evaluate, predict, train
 
 __all__ = ["evaluate", "predict", "train"]
