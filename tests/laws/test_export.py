@@ -30,6 +30,7 @@ from .test_pretrained_text import SMALL as FAMILIES
 from .test_pretrained_text import home  # noqa: F401
 from .test_pretrained_text import job as pretrained_job
 
+pytestmark = pytest.mark.filterwarnings("ignore:the table:UserWarning")  # gaps are counted in a warning
 MANY = 10_000
 TOLERANCE = 1e-5
 LIBRARY = [word for word in SMALLEST if word not in OWN]

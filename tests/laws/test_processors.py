@@ -43,7 +43,9 @@ if HAS_MODIN:
     PROCESSORS["modin"] = ModinProcessor(ray.put, ray.get, tasks=2)
 
 FLOATS = st.sampled_from([0.0, -0.0, 1.5, 1.5, -3.0, 1e30, 0.1, math.nan]) | st.floats(-1e6, 1e6)
-TEXTS = st.sampled_from(["", "a", "b", "Ä", "ä", "日本", "e\u0301", "🙂", " a", "NaN"]) | st.text(max_size=3)
+TEXTS = st.sampled_from(
+    ["", "a", "b", "Ä", "ä", "日本", "e\u0301", "🙂", " a", "NaN", "True", "true", "1.0", "1"]
+) | st.text(max_size=3)
 DATES = st.dates().map(str)
 VECTORS = st.lists(st.floats(-9, 9, width=32), min_size=2, max_size=2)
 STRATEGIES = ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pyarrow import concat_tables
+from pyarrow import Table, concat_tables
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.export.transform import Arrays, Encoded, Transform
@@ -37,12 +37,14 @@ class OnnxModel:
         """One row of predictions for each row, with the columns of `trainwright predict`.
 
         `data`: a pandas DataFrame or another Arrow table with the columns of the input features. The result is the same
-        kind of table. A row that an input feature drops has null predictions. Raises `Mistakes` for missing columns and
-        unreadable values.
+        kind of table. A row that an input feature drops has null predictions. Warns of missing values and of categories
+        that the model does not know. Raises `Mistakes` for missing columns and unreadable values.
         """
         blocks = self.transform.encode(table_of(data))
-        parts = [self.transform.decode(self._run(block), block) for block in blocks]
-        return as_given(data, concat_tables(parts))
+        return as_given(data, concat_tables(map(self._predicted, blocks)))
+
+    def _predicted(self, block: Encoded) -> Table:
+        return self.transform.decode(self._run(block), block)
 
     def _run(self, block: Encoded) -> Arrays:
         names = [one.name for one in self.transform.outputs]

@@ -98,3 +98,14 @@ def test_serving_names_missing_columns_and_bad_values(run):
         model.predict(pd.DataFrame({"size": [], "open": [], "kind": []}))
     one = model.predict(pd.DataFrame({"size": [1.0], "open": ["yes"], "kind": ["a"]}, index=[7]))
     assert list(one.index) == [7]
+
+
+def test_serving_warns_as_predict_does(run):
+    import pandas as pd
+
+    run.done("export", "out", "--format", "onnx", "--output", "served")
+    model = serving.load("served")
+    rows = pd.DataFrame({"size": [1.0, None], "open": ["yes", "no"], "kind": ["new", "a"]})
+    with pytest.warns(UserWarning, match=r"^the table: missing cells: 1 .*not know: 1 \(kind 1\)$") as caught:
+        model.predict(rows)
+    assert [one.filename for one in caught] == [__file__]

@@ -6,6 +6,7 @@ and outputs. It uses the functions of preprocessing and of `predict`, so both ha
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -107,7 +108,8 @@ class Transform:
     def encode(self, table: pa.Table) -> Iterator[Encoded]:
         """Encode the rows of a table, as `predict` does, in blocks of consecutive rows.
 
-        `table` has the columns of the input features. Raises `Mistakes` for missing columns and unreadable values.
+        `table` has the columns of the input features. Warns at the end of what was found in it. Raises `Mistakes` for
+        missing columns and unreadable values.
         """
         data = NewData(DataTable(table, _NAME), self.config, self.statistics, targets=False, decoder="pillow")
         for block in data.blocks():
@@ -115,6 +117,8 @@ class Transform:
             columns = {one.feature: _taken(block.data, one.feature, rows) for one in self.inputs}
             tensors = {one.name: self._column(columns[one.feature], one) for one in self.inputs}
             yield Encoded(tensors, rows, block.data.rows)
+        for line in data.notices():
+            warnings.warn(f"{_NAME}: {line}", stacklevel=3)
 
     def decode(self, outputs: Arrays, encoded: Encoded) -> pa.Table:
         """The predictions, one row for each row of the block. A row that an input feature drops has nulls.

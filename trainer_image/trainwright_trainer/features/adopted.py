@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from trainwright_trainer.features.binary import flag_of
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Feature, Statistics
+from trainwright_trainer.features.spellings import indices_in
 
 _DISTRIBUTION = ("rows", "missing", "mean", "std", "min", "max", "histogram", "longest", "sampled")
 """The statistics that describe the training rows, and that `encode` does not read; beside them the `counts`."""
@@ -32,10 +34,12 @@ def _counts(given: Statistics, computed: Statistics) -> list[int]:
     """The counts of `computed`, in the order of the values of `given`. Other values count for the unknown one."""
     if "vocabulary" not in given:
         return _of_flags(given, computed)
-    counts = dict(zip(computed["vocabulary"], computed["counts"], strict=True))
-    found = [counts.pop(value, 0) for value in given["vocabulary"]]
-    if given["type"] != "category" or given["vocabulary"][0] == UNKNOWN:
-        found[0] += sum(counts.values())
+    found = [0] * len(given["vocabulary"])
+    has_unknown = given["type"] != "category" or given["vocabulary"][0] == UNKNOWN
+    codes = indices_in(pa.array(computed["vocabulary"], pa.string()), given["vocabulary"]).to_pylist()
+    for code, count in zip(codes, computed["counts"], strict=True):
+        if code is not None or has_unknown:
+            found[code or 0] += count
     return found
 
 
@@ -53,9 +57,10 @@ def unseen_line(feature: Feature, given: Statistics, computed: Statistics) -> st
     """A notice of the values of the training rows that the model of `given` reads as unknown; None without any."""
     if "counts" not in computed or "vocabulary" not in given:
         return None
-    known = {*given["vocabulary"], UNKNOWN}
-    counts = zip(computed["vocabulary"], computed["counts"], strict=True)
-    unseen = {value: count for value, count in counts if count and value not in known}
+    texts = computed["vocabulary"]
+    known = indices_in(pa.array(texts, pa.string()), [*given["vocabulary"], UNKNOWN]).is_valid().to_pylist()
+    counts = zip(texts, computed["counts"], known, strict=True)
+    unseen = {value: count for value, count, is_known in counts if count and not is_known}
     if not unseen:
         return None
     word = ("value" if feature.type == "category" else "token") + "s" * (len(unseen) > 1)

@@ -15,6 +15,7 @@ from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Round
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.spellings import indices_in
 from trainwright_trainer.features.texts import counts_of, dictionary_of, merged_counts
 
 _PAIRS = (
@@ -163,7 +164,8 @@ def flag_of(text: str, statistics: Statistics) -> float:
     if _usual([statistics["true"], statistics["false"]]):
         meaning = _meaning(text)
         return np.nan if meaning is None else float(meaning is _meaning(statistics["true"]))
-    return np.nan
+    label = indices_in(pa.array([text]), [statistics["false"], statistics["true"]])[0].as_py()
+    return np.nan if label is None else float(label)
 
 
 def log_odds(statistics: Statistics) -> float:

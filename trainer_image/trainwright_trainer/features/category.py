@@ -14,6 +14,7 @@ from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Round
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.spellings import indices_in
 from trainwright_trainer.features.texts import counts_of, dictionary_of, merged_counts
 
 UNKNOWN = "<UNK>"
@@ -88,9 +89,8 @@ def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG
 
 
 def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
-    vocabulary = pa.array(statistics["vocabulary"], pa.string())
     other = 0 if statistics["vocabulary"][0] == UNKNOWN else -1
-    codes = pc.fill_null(pc.index_in(values.dictionary, value_set=vocabulary), other).to_numpy()
+    codes = pc.fill_null(indices_in(values.dictionary, statistics["vocabulary"]), other).to_numpy()
     missing = mask_of(values)
     indices = pc.fill_null(values.indices, 0).to_numpy()
     encoded = codes[indices] if len(codes) else np.zeros(len(values), np.int32)

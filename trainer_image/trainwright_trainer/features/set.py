@@ -20,6 +20,7 @@ from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Round
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle_lists
+from trainwright_trainer.features.spellings import indices_in
 from trainwright_trainer.features.texts import counts_of, merged_counts
 from trainwright_trainer.features.tokens import (
     TOKENIZERS,
@@ -131,7 +132,7 @@ def _rows_with_repeats(values: pa.Array) -> int:
 
 def _codes(values: pa.Array, vocabulary: list[str], kind: str) -> tuple[Codes, Offsets]:
     """int32 [n]: the indices of each row's tokens, ascending; and int64 [rows + 1]: the rows' offsets."""
-    found = pc.index_in(values.flatten(), value_set=pa.array(vocabulary, pa.string()))
+    found = indices_in(values.flatten(), vocabulary)
     return _ascending(pc.fill_null(found, 0).to_numpy(), lengths_of(values), len(vocabulary), kind)
 
 

@@ -22,6 +22,7 @@ from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Round
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle_lists
+from trainwright_trainer.features.spellings import indices_in
 from trainwright_trainer.features.subwords import HF_TOKENIZER
 from trainwright_trainer.features.texts import counts_of, total
 from trainwright_trainer.features.tokens import (
@@ -178,7 +179,7 @@ def truncated(
 
 def _codes(values: pa.Array, vocabulary: list[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """int32 [n]: the indices of all rows' tokens; and int64 [rows + 1]: the rows' offsets."""
-    found = pc.fill_null(pc.index_in(values.flatten(), value_set=pa.array(vocabulary, pa.string())), 0)
+    found = pc.fill_null(indices_in(values.flatten(), vocabulary), 0)
     return found.to_numpy(), np.concatenate([[0], np.cumsum(lengths_of(values))])
 
 

@@ -1,0 +1,34 @@
+"""Values of a vocabulary in other spellings: a CSV file has True and 1.0 where typed columns have true and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_VARIED = r"^((?i:true|false)|[+-]?[0-9]+(\.[0-9]*)?)$"
+"""The texts that have another spelling."""
+
+
+def indices_in(texts: pa.Array, vocabulary: Sequence[str]) -> pa.Array:
+    """int32: the index of each text in the vocabulary; null for one that is not in it.
+
+    A text that is not in it has the index of the first text that spells the same value: true and false in upper or
+    lower case, numbers with or without zeros at the end of their decimals.
+    """
+    known = pa.array(vocabulary, pa.string())
+    found = pc.index_in(texts, value_set=known)
+    if not found.null_count:
+        return found
+    varied = pc.fill_null(pc.and_(pc.is_null(found), pc.match_substring_regex(texts, _VARIED)), False)
+    if not pc.any(varied).as_py():
+        return found
+    return pc.replace_with_mask(found, varied, pc.index_in(_plain(texts.filter(varied)), value_set=_plain(known)))
+
+
+def _plain(texts: pa.Array) -> pa.Array:
+    """The texts; those with other spellings as `texts.texts_of` spells booleans and floats."""
+    lower = pc.if_else(pc.match_substring_regex(texts, _VARIED), pc.utf8_lower(texts), texts)
+    shorter = pc.replace_substring_regex(lower, r"^([+-]?[0-9]+\.[0-9]*[1-9])0+$", r"\1")
+    return pc.replace_substring_regex(shorter, r"^([+-]?[0-9]+)\.0*$", r"\1")
