@@ -97,6 +97,14 @@ def test_a_score_that_is_no_number_is_left_out(tmp_path: Path, started: Build, e
     assert "validation/late/roc_auc" not in read(tmp_path).Tags()["scalars"]
 
 
+def test_a_score_above_those_of_float32_is_infinite(tmp_path: Path, started: Build, evaluated: Build) -> None:
+    log = TensorBoardLog(tmp_path)
+    log.on_event(started())
+    log.on_event(evaluated(0, 0.44, -1e180))
+    log.close()
+    assert curve(tmp_path, "validation/late/roc_auc") == [(231, -math.inf)]
+
+
 def test_the_checksum_is_that_of_rfc_3720() -> None:
     assert crc32c(b"123456789") == 0xE3069283
     assert crc32c(bytes(32)) == 0x8A9136AA

@@ -79,7 +79,8 @@ def test_missing_cells_and_unknown_categories_are_one_line(trained, parquet, usu
 def test_of_many_columns_the_line_names_a_few(parquet, config):
     names = [f"n{number}" for number in range(10)]
     made = config([f"{name}:number" for name in names], ["y:binary"])
-    statistics = {name: {"normalization": None, "shift": 0.0, "scale": 1.0, "fill": 0.0} for name in names}
+    number = {"normalization": None, "shift": 0.0, "scale": 1.0, "fill": 0.0, "min": 0.0, "max": 1.0, "std": 0.5}
+    statistics = dict.fromkeys(names, number)
     path = parquet({name: [None, 1.0] for name in names}, "new.parquet")
     data = rows_of(made, statistics, path, targets=False)
     encoded(data)

@@ -301,3 +301,17 @@ def test_words_and_texts_that_cannot_be_read_are_counted_apart(run):
         "column 'x': values that are no number: 1; they count as missing",
         "column 'x': rows left out by drop_row: 3",
     )
+
+
+@pytest.mark.parametrize("target", [True, False])
+def test_numbers_of_which_float32_keeps_few_digits_are_named(run, target):
+    seconds = [1.7e9 + 900.0 * step for step in range(9)]
+    found = run("number", seconds, target=target, normalization=None)
+    assert found.notices == (
+        "column 'x': numbers around 1.7e+09 that vary by 2.32e+03; a 32-bit float holds them in steps of 128; "
+        "config.input_features[0].preprocessing.normalization: zscore keeps their digits",
+    )
+    for kept in ("zscore", "minmax"):
+        assert run("number", seconds, target=target, normalization=kept).notices == ()
+    assert run("number", [1.7e9 + 1e6 * step for step in range(9)], normalization=None).notices == ()
+    assert run("number", [1.7e9] * 9, normalization=None).notices == ()

@@ -87,3 +87,10 @@ def test_a_wide_range_is_logarithmic_and_a_mixed_one_is_not() -> None:
 
 def test_nothing_but_nan_still_has_a_scale() -> None:
     assert fitted([math.nan], 0, 1).low < fitted([math.nan], 0, 1).high
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_numbers_that_differ_by_less_than_a_float_holds_are_in_the_middle(log: bool) -> None:
+    scale = Scale(1e17 - 0.5, 1e17 + 0.5, 0, 300, log=log)
+    assert scale(1e17) == 150
+    assert scale.label(scale.ticks()[0]) == "1e+17"

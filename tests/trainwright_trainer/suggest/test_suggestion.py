@@ -57,6 +57,12 @@ def test_many_infinite_numbers_are_no_input(profile, others):
     assert found.left_out == [("n", f"numbers, infinite in {share} of the rows: let these have none")]
 
 
+@pytest.mark.parametrize(("step", "added"), [(100.0, {"preprocessing": {"normalization": "zscore"}}), (1e5, {})])
+def test_a_target_that_is_large_beside_its_range_is_normalised(profile, step, added):
+    found = suggestion_of(profile(TABLE, [1.7e9 + step * (row % 91) for row in range(ROWS)]))
+    assert found.output.value == {"name": "y", "type": "number", **added}
+
+
 def test_words_between_numbers_count_as_missing(profile):
     values = ["unknown" if row % 50 == 0 else str(row % 37) for row in range(ROWS)]
     found = suggestion_of(profile({"n": values, "kind": TABLE["kind"]}))

@@ -8,10 +8,12 @@ A file is a sequence of records: length (uint64), masked CRC of the length, an `
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 
 _POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), reflected
+_LARGEST = (2 - 2**-23) * 2.0**127
 
 
 def _table() -> tuple[int, ...]:
@@ -58,13 +60,17 @@ def restart_event(wall_time: float, step: int) -> bytes:
 
 def scalars_event(wall_time: float, step: int, scalars: Mapping[str, float]) -> bytes:
     """Event.summary (5) with one Value (1) per scalar: its tag (1) and simple_value (2, float32)."""
-    values = (_bytes(1, tag.encode()) + b"\x15" + struct.pack("<f", value) for tag, value in scalars.items())
+    values = (_bytes(1, tag.encode()) + b"\x15" + _float32(value) for tag, value in scalars.items())
     return _event(wall_time, step) + _bytes(5, b"".join(_bytes(1, value) for value in values))
 
 
 def _event(wall_time: float, step: int) -> bytes:
     """Event.wall_time (1, double, seconds since 1970) and Event.step (2)."""
     return b"\x09" + struct.pack("<d", wall_time) + _int(2, step)
+
+
+def _float32(value: float) -> bytes:
+    return struct.pack("<f", value if abs(value) <= _LARGEST else math.copysign(math.inf, value))
 
 
 def _int(field: int, value: int) -> bytes:

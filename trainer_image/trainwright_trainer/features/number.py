@@ -26,7 +26,14 @@ from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import Moments
-from trainwright_trainer.features.number_statistics import Second, described, encoded_moments, merged, needs_quartiles
+from trainwright_trainer.features.number_statistics import (
+    Second,
+    coarse_step,
+    described,
+    encoded_moments,
+    merged,
+    needs_quartiles,
+)
 from trainwright_trainer.features.numerals import THOUSANDS, WITH_SIGNS, numbers_of
 
 Floats = npt.NDArray[np.float64]
@@ -169,8 +176,14 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     return described(feature, state, so_far)
 
 
-def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
-    return []
+def notices(feature: Feature, statistics: Statistics) -> list[str]:
+    """A notice of numbers that are large beside their differences, of which float32 keeps few digits."""
+    step = coarse_step(statistics)
+    if step is None:
+        return []
+    values = f"numbers around {statistics['mean']:.3g} that vary by {statistics['std']:.3g}"
+    advice = f"{feature.path}.preprocessing.normalization: zscore keeps their digits"
+    return [f"column {feature.column!r}: {values}; a 32-bit float holds them in steps of {step:.3g}; {advice}"]
 
 
 def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:

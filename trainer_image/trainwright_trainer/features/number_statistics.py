@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from trainwright_trainer.features import moments
 from trainwright_trainer.features.column import Feature, Statistics
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.moments import Moments
+
+COARSE = 0.02
+"""The largest step between encoded numbers, in standard deviations, without a notice."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,21 @@ def described(feature: Feature, state: Moments, so_far: Statistics) -> dict[str,
         found["outliers"] = {"low": bounds["low"], "high": bounds["high"], "count": bounds["inside"] - state.count}
         found["outlier_fill"] = _fill(feature, feature.preprocessing.outlier_strategy, state)
     return found
+
+
+def coarse_step(found: Statistics) -> float | None:
+    """The step of float32 at the largest encoded number, in the column's own units, if it is large beside the standard
+    deviation; else None. (The steps of log1p grow with the numbers.)"""
+    if found["normalization"] == "log1p":
+        return None
+    reach = max(abs(found["min"] - found["shift"]), abs(found["max"] - found["shift"]))
+    step = step_of_float32(reach / abs(found["scale"])) * abs(found["scale"])
+    return step if step > COARSE * found["std"] > 0 else None
+
+
+def step_of_float32(value: float) -> float:
+    """The difference between the float32 numbers around the value."""
+    return math.ldexp(1.0, math.frexp(value)[1] - 24)
 
 
 def _scale(normalization: str | None, found: Statistics) -> dict[str, Any]:

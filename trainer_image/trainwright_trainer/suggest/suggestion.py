@@ -8,6 +8,7 @@ from typing import Any
 
 from trainwright_api.checks.validate import inspect
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.features.number_statistics import COARSE, step_of_float32
 from trainwright_trainer.runtime.memory import usable_bytes
 from trainwright_trainer.suggest import sizes
 from trainwright_trainer.suggest.column_type import TypeChoice, input_choice, target_choice
@@ -115,14 +116,22 @@ def _input(column: ColumnProfile, choice: TypeChoice, pretrained: tuple[str, str
 
 
 def _output(column: ColumnProfile, choice: TypeChoice) -> Commented:
-    value = {"name": column.name, "type": choice.type}
+    value: dict[str, Any] = {"name": column.name, "type": choice.type}
     if choice.type == "binary":
         true, false, part = positive_value(column)
         reverse = f"preprocessing: {{fallback_true_label: {false!r}}} reverses them"
         return Commented(
             value, f"{true!r} is the positive value ({share(part)} of the rows) and {false!r} the other; {reverse}"
         )
+    if choice.type == "number" and _is_coarse(column):
+        value["preprocessing"] = {"normalization": "zscore"}
     return Commented(value, described(column, choice))
+
+
+def _is_coarse(column: ColumnProfile) -> bool:
+    """True if float32 keeps few digits of the numbers. A quarter of their range stands for the standard deviation."""
+    step = step_of_float32(max(abs(column.least), abs(column.most)))
+    return step > COARSE * (column.most - column.least) / 4
 
 
 def _combiner(rows: int, is_pretrained: bool) -> Commented:
