@@ -189,7 +189,7 @@ def test_a_decimal_comma_is_found_in_columns_of_numbers(text, coded):
 def test_a_decimal_comma_that_is_given_acts_in_every_column(text):
     rows = DECIMALS.replace("1,5", "1,500").replace("0,125", "2,125").encode("latin-1")
     assert read(text(rows, "x.csv"), ["size"])[0] == {"size": ["1,500", None, "-20", "2,125"]}  # perhaps thousands
-    given = {"size": ["1.500", None, "-20", "2.125"], "name": ["a", "b", "c", "1.500"]}
+    given = {"size": ["1.5000", None, "-20", "2.1250"], "name": ["a", "b", "c", "1.5000"]}
     assert read(text(rows, "x.csv"), ["size", "name"], decimal=",") == (given, [DELIMITER_LINE])
     assert read(text(DECIMALS, "x.csv"), ["size"], decimal=".")[0] == {"size": ["1,5", None, "-20", "0,125"]}
 
@@ -335,6 +335,8 @@ def test_points_that_separate_thousands_beside_decimal_commas_are_named(text, co
         (["0.125", "0.250"], {}, 0.25),
         (["1.007", "n/a"], {"decimal": ".", "delimiter": ";"}, 1.007),
         (["1.5", "1,25"], {"decimal": ","}, 1.5),
+        (["1,234", " -2,500 ", "1234,567"], {"decimal": ","}, 1234.567),
+        (["1,5", "1,234", "+999,125"], {}, 999.125),
     ],
 )
 def test_points_that_separate_decimals_beside_decimal_commas_are_read(text, config, rows, options, largest):

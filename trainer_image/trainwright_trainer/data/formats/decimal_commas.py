@@ -14,6 +14,8 @@ _NUMBER = re.compile(rf"\s*[+-]?(?:\d+|{GROUPED})(?:,\d+)?\s*")
 _DECIMALS = re.compile(rf"\s*[+-]?(?:\d+,(?!\d{{3}}\s*$)\d+|{GROUPED},\d+)\s*")
 """A comma that can be no separator of thousands."""
 _COMMA, _POINT = r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2"
+_THREE, _FOUR = r"^(\s*[+-]?[1-9]\d{0,2}),(\d{3})(\s*)$", r"\1.\20\3"
+"""A comma before three digits: with a zero more, the point in its place is none before three digits."""
 _NO_NUMBERS = frozenset({*MISSING_WORDS, *MISSING_SIGNS})
 
 
@@ -30,7 +32,10 @@ def comma_columns(rows: Sequence[Sequence[str]]) -> frozenset[int]:
 
 
 def with_points(table: pa.Table, names: Collection[str]) -> pa.Table:
-    """The table with a point for the comma in each number of these columns. Other texts stay."""
+    """The table with a point for the comma in each number of these columns. Other texts stay.
+
+    Three decimals become four, because a point before three digits separates thousands in these columns.
+    """
     for place, name in enumerate(table.column_names):
         if name in names:
             chunks = [_pointed(chunk) for chunk in table.column(place).chunks]
@@ -42,4 +47,4 @@ def _pointed(values: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(values.type):
         # Two texts, such as 1,5 and 1.5, may become one. A dictionary must not have it twice.
         return pc.cast(_pointed(values.dictionary_decode()).dictionary_encode(), values.type)
-    return pc.replace_substring_regex(values, _COMMA, _POINT)
+    return pc.replace_substring_regex(pc.replace_substring_regex(values, _THREE, _FOUR), _COMMA, _POINT)
