@@ -111,7 +111,10 @@ class UNetDecoder(Decoder):
 class GeneratorDecoder(Decoder):
     """A sequence, generated token by token by a recurrent network."""
 
-    type: Literal["generator"] = Field("generator", description="A recurrent network that generates token by token.")
+    type: Literal["generator"] = Field(
+        "generator",
+        description="A recurrent network that generates token by token. Its metrics read the true tokens before each, predict its own.",
+    )
     vocab_size: VocabSize = None
     max_sequence_length: MaxSequenceLength = None
     cell_type: CellType = "gru"

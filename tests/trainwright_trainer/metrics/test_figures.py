@@ -96,6 +96,14 @@ def test_a_tagged_sequence(make: Make, feed: Feed) -> None:
     assert found.baselines == {"always the most frequent token": {"token_accuracy": pytest.approx(1 / 3)}}
 
 
+@pytest.mark.parametrize("decoder", ["tagger", "generator"])
+def test_the_note_says_how_a_generator_is_judged(make: Make, feed: Feed, decoder: str) -> None:
+    metrics = make("sequence", figures=True, decoder=decoder)
+    steps = [[1, 2, 3]] if decoder == "generator" else [[1, 2]]  # 3 is the end
+    feed(metrics, torch.eye(4)[torch.tensor(steps)], torch.tensor([[1, 2]]))
+    assert ("with the true tokens before it" in drawn(metrics).note) == (decoder == "generator")
+
+
 def test_no_class_is_left_to_be_outside_of_top_k(make: Make, feed: Feed) -> None:
     metrics = make("category", figures=True, top_k=4)
     feed(metrics, torch.eye(4), torch.arange(4))

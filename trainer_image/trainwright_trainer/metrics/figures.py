@@ -36,6 +36,7 @@ _CATEGORY = "accuracy is the mean of the classes' own accuracies, accuracy_micro
 _HITS = ", hits_at_k the share of rows whose class is among the {k} likeliest"
 _SET = "jaccard is the mean over the rows of the tokens that both sets share, divided by those of either"
 _SEQUENCE = "token_accuracy is the share of all tokens that are right, sequence_accuracy that of rows without a mistake"
+_GENERATOR = ". Each token is judged with the true tokens before it; predict reads its own, and can make more mistakes"
 MOST_FREQUENT, MEAN, MOST_FREQUENT_TOKEN = (
     "always the most frequent class",
     "always the mean",
@@ -140,7 +141,8 @@ def _set(output: SetMetrics) -> tuple[Drawn, Baselines]:
 
 def _sequence(output: SequenceMetrics) -> tuple[Drawn, Baselines]:
     sums = output.sums()
-    drawn: Drawn = {"note": _SEQUENCE}
+    is_generated = output.feature.decoder.type == "generator"
+    drawn: Drawn = {"note": _SEQUENCE + (_GENERATOR if is_generated else "")}
     if output.draws and "confusion" in sums:
         drawn["confusion"] = ConfusionMatrix(output.shown, sums["confusion"].tolist(), output.tokens_in_last, "token")
     return drawn, {MOST_FREQUENT_TOKEN: {"token_accuracy": float(sums["frequent"]) / output.weight(sums)}}
