@@ -172,6 +172,23 @@ def test_bytes_that_are_no_text_are_reported(parquet, config, split):
         prepare(config(["n:number"], ["y:number"], split={"type": split, "column": "c"}), path, seed=0)
 
 
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ([1.5, 2.5], "column 'i' holds numbers: an image is a path, a URI (s3://, gs://), or the bytes of a file."),
+        (
+            ["a.png", "iVBORw0KGgo" * 30],
+            "column 'i' holds 'iVBORw0KGgoiVBORw0KGgoiVBORw0KGgoiVBORw0KGgoiVBORw0KGgoiVB… in row 2, which is no path: "
+            "an image is a path, a URI (s3://, gs://), or the bytes of a file. (Row 1 is the first row of data.)",
+        ),
+    ],
+)
+def test_values_that_are_no_images_are_one_line(parquet, config, values, line):
+    with pytest.raises(Mistakes) as caught:
+        prepare(config(["i:image"], ["y:binary"]), parquet({"i": values, "y": ["a", "b"]}), seed=0)
+    assert [(found.path, found.message) for found in caught.value.problems] == [("config.input_features[0]", line)]
+
+
 def test_missing_cells_of_all_columns_are_one_line(text, config):
     """True if the reader of CSV makes a cell null or the feature: empty, and words such as NA, N/A, null, ? and -."""
     words = ["", "NA", "N/A", "null", "?", "-", "1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import image, pillow, pixels
 from trainwright_trainer.features.channels import with_channels
 from trainwright_trainer.features.column import Feature
-from trainwright_trainer.features.errors import WrongTypeError
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError
 from trainwright_trainer.features.image_files import ImageFiles
 from trainwright_trainer.features.pixels import ImageShape, UnreadableImageError, decoded, shaped
 from trainwright_trainer.storage.local import FolderStorage
@@ -150,10 +151,38 @@ def test_a_digest_changes_with_a_file(tmp_path: Path) -> None:
 
 
 def test_other_columns_are_refused() -> None:
-    with pytest.raises(WrongTypeError, match="holds numbers: an image is a path, or the bytes of a file"):
+    with pytest.raises(WrongTypeError, match="holds numbers: an image is a path, a URI"):
         image.clean(feature(), pa.array([1.5]), 0)
     with pytest.raises(WrongTypeError, match="has no image in its first 1 training rows: 'the first one' cannot be"):
         statistics([b"no image"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b64encode(picture(8, 8)).decode(),
+        b64encode(picture(8, 8, ending="jpeg")).decode(),
+        "data:image/png;base64,iVBO",
+        "pictures/" + 256 * "a",
+        "é" * 200,
+        "a/" * 2048,
+    ],
+)
+@pytest.mark.parametrize("coded", [True, False])
+def test_texts_that_are_no_paths_are_refused(text: str, coded: bool) -> None:
+    values = pa.array(["a.png", None, text, text])
+    with pytest.raises(BadValueError, match="which is no path: an image is a path, a URI") as caught:
+        image.clean(feature(), values.dictionary_encode() if coded else values, 10)
+    assert (caught.value.row, caught.value.value) == (12, text)
+
+
+def test_names_that_paths_can_have_are_read(tmp_path: Path) -> None:
+    names = ["a/" * 2000 + "b.png", 255 * "a", "s3://b/" + 300 * "a", "~nobody/x.png", "/9j/x.png"]
+    one = feature(tmp_path)
+    assert image.clean(one, pa.array(names), 0).values.to_pylist() == names
+    assert one.files is not None
+    with pytest.raises(FileNotFoundError):
+        one.files.read("~nobody/x.png")
 
 
 def test_facts_say_how_images_are_read() -> None:

@@ -6,9 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.rows import Block
+from trainwright_trainer.data.transforms import Failed, cleaned
 from trainwright_trainer.features import image
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.image_files import ImageFiles
@@ -45,7 +47,10 @@ def look_at_files(features: Sequence[Feature], files: Files) -> None:
 def _digest_of(feature: Feature, block: Block) -> bytes:
     """The digest of the files of a block; nothing for encoded images, which are part of the data set's content."""
     assert feature.files is not None
-    values = image.clean(feature, block.columns[feature.column], block.first_row).values
+    found = cleaned(feature, block)
+    if isinstance(found, Failed):
+        raise Mistakes([found.problem])
+    values = found.values
     if image.is_encoded(values):
         return b""
     return feature.files.digest_of(values.drop_null().to_pylist())

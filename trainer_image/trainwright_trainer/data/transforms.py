@@ -71,11 +71,13 @@ class Clean:
     split: str | None = None
 
     def __call__(self, block: Block) -> CleanBlock:
-        columns = {feature.name: _clean(feature, block) for feature in self.features}
+        columns = {feature.name: cleaned(feature, block) for feature in self.features}
         return CleanBlock(block.first_row, block.rows, columns, block.columns[self.split] if self.split else None)
 
 
-def _clean(feature: Feature, block: Block) -> Cleaned | Failed:
+def cleaned(feature: Feature, block: Block) -> Cleaned | Failed:
+    """The column of the feature, or its first mistake."""
+
     def work() -> Cleaned:
         values = block.columns[feature.column]
         if feature.type == "image":

@@ -16,10 +16,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainwright_api.locations import GCS, S3
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import pillow, pixels
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
-from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.image_statistics import conclude as conclude
 from trainwright_trainer.features.image_statistics import content_of
 from trainwright_trainer.features.image_statistics import is_encoded as is_encoded
@@ -36,6 +37,12 @@ NO_FILE, DAMAGED, CONVERTED = (
     "files that are damaged, or no JPEG, PNG, GIF or WebP",
     "images with other channels, which are converted",
 )
+_BASE64 = r"^(data:image/|(/9j/|iVBORw0KGgo|R0lGOD|UklGR)[A-Za-z0-9+/]{40})"
+"""The first characters of a JPEG, PNG, GIF or WebP in base64."""
+_LONGEST_NAME, _LONGEST_PATH = 255, 4095
+"""The bytes of a name and of a path that Linux allows."""
+_EXPECTED = "an image is a path, a URI (s3://, gs://), or the bytes of a file"
+_NO_PATH = f"holds {{value}} in row {{row}}, which is no path: {_EXPECTED}. (Row 1 is the first row of data.)"
 
 
 def refuse(feature: Feature) -> None:
@@ -57,7 +64,10 @@ def refuse(feature: Feature) -> None:
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
-    """`string`: the paths, or `large_binary`: the encoded images. Empty ones are missing."""
+    """`string`: the paths, or `large_binary`: the encoded images. Empty ones are missing.
+
+    Raises `BadValueError` for a text that can be no path.
+    """
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind = values.type
@@ -65,9 +75,27 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noq
         found = values.cast(pa.large_binary())
     elif kind_of(kind) in ("text", "empty"):
         found = values.cast(pa.string())
+        _check_paths(found, first_row)
     else:
-        raise WrongTypeError(f"holds {kind_of(kind)}: an image is a path, or the bytes of a file.")
+        raise WrongTypeError(f"holds {kind_of(kind)}: {_EXPECTED}.")
     return Cleaned(pc.if_else(pc.equal(pc.binary_length(found), 0), pa.scalar(None, found.type), found))
+
+
+def _check_paths(texts: pa.Array, first_row: int) -> None:
+    """Raise `BadValueError` for the first text that can be no path: an image in base64, or too long a name."""
+    is_no_path = pc.match_substring_regex(texts, _BASE64)
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) > _LONGEST_NAME:
+        is_no_path = pc.or_(is_no_path, pa.array(map(_is_too_long, texts.to_pylist()), pa.bool_()))
+    row = pc.index(is_no_path, True).as_py()
+    if row >= 0:
+        raise BadValueError(first_row + row, texts[row].as_py(), _NO_PATH)
+
+
+def _is_too_long(text: str | None) -> bool:
+    """True for a text that the file systems of this machine refuse as a path."""
+    if text is None or text.startswith((S3, GCS)):
+        return False
+    return len(text.encode()) > _LONGEST_PATH or any(len(part.encode()) > _LONGEST_NAME for part in text.split("/"))
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
