@@ -7,10 +7,12 @@ import json
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer import serving
+from trainwright_trainer import serving, train
 from trainwright_trainer.export import files
 from trainwright_trainer.export.transform import FILE
 from trainwright_trainer.rundir import layout
+from trainwright_trainer.tasks.export import export
+from trainwright_trainer.tasks.trained_model import load_trained
 
 
 @pytest.fixture
@@ -109,3 +111,18 @@ def test_serving_warns_as_predict_does(run):
     with pytest.warns(UserWarning, match=r"^the table: missing cells: 1 .*not know: 1 \(kind 1\)$") as caught:
         model.predict(rows)
     assert [one.filename for one in caught] == [__file__]
+
+
+@pytest.mark.parametrize("name", ['say "a"', "a\\", "a\nb"])
+def test_any_name_of_a_feature_is_exported(name, tmp_path):
+    import pandas as pd
+
+    rows = pd.DataFrame({name: ["a", "b", "c"] * 20, "y": range(60)})
+    features = {"input_features": [{"name": name, "type": "category"}]}
+    config = {**features, "output_features": [{"name": "y", "type": "number"}], "trainer": {"epochs": 1}}
+    train({"config": config}, dataset=rows, output=tmp_path / "run", quiet=True)
+    export(str(tmp_path / "run"), "onnx", str(tmp_path / "served"))
+    found = serving.load(tmp_path / "served").predict(rows)
+    assert found["y_predictions"].tolist() == pytest.approx(
+        load_trained(tmp_path / "run").predict(rows)["y_predictions"]
+    )

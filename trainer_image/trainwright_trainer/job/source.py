@@ -12,7 +12,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features.adopted import adopted
 from trainwright_trainer.features.column import Feature, Statistics
-from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.layers.names import module_key, tensor_name
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.start_point import SourceCheckpoint, run_and_checkpoint
@@ -72,7 +72,8 @@ class ModelSource:
 
     def weights(self, access: S3Credentials | None) -> Mapping[str, torch.Tensor]:
         """The model's tensors, by name."""
-        return model_folder.load(self.location, access, PATH).weights
+        found = model_folder.load(self.location, access, PATH).weights
+        return {tensor_name(name): tensor for name, tensor in found.items()}
 
     def unfit(self, statistics: Mapping[str, Statistics]) -> tuple[str, ...]:
         """The prefixes of the tensors that do not fit the `statistics` of this job's data."""

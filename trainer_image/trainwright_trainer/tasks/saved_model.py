@@ -21,6 +21,7 @@ from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.job.job import Job
+from trainwright_trainer.layers.names import tensor_name
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.loader.by_length import passes
 from trainwright_trainer.loader.epoch_order import EpochOrder
@@ -72,7 +73,7 @@ def load_model(location: Place, access: S3Credentials | None = None, device: str
     layout = layout_of(config, folder.statistics)
     model = Model(config, folder.statistics, layout, seed=0)
     there = torch.device(device)
-    assign(model, folder.weights, there)
+    assign(model, {tensor_name(name): tensor for name, tensor in folder.weights.items()}, there)
     return SavedModel(config, folder.statistics, layout, model.eval(), folder.extra, there)
 
 
