@@ -100,12 +100,9 @@ def _is(value: Any, kind: type) -> bool:
 PositiveIntOrAuto = Annotated[
     PositiveInt | Auto, ByKind("a whole number of at least 1, or the word auto", number=PositiveInt, text=Auto)
 ]
-CountOrAuto = Annotated[
-    NonNegativeInt | Auto, ByKind("a whole number, or the word auto", number=NonNegativeInt, text=Auto)
-]
-PositiveFloatOrAuto = Annotated[
-    PositiveFloat | Auto, ByKind("a number above 0, or the word auto", number=PositiveFloat, text=Auto)
-]
+# The fields of these two types read auto, which is not built for them, so that a message can say that. None advises it.
+CountOrAuto = Annotated[NonNegativeInt | Auto, ByKind("a whole number", number=NonNegativeInt, text=Auto)]
+PositiveFloatOrAuto = Annotated[PositiveFloat | Auto, ByKind("a number above 0", number=PositiveFloat, text=Auto)]
 _PAIR = Field(min_length=2, max_length=2)
 IntOrPair = Annotated[
     int | list[int],

@@ -72,6 +72,8 @@ def test_a_value_is_read(section: type[Section], field: str, value: Any, expecte
 
 REFUSED: list[tuple[type[Section], str, Any, str]] = [
     (TrainerConfig, "batch_size", "large", "a whole number of at least 1, or the word auto, found the text 'large'"),
+    (TrainerConfig, "learning_rate", "word", "expected a number above 0, found the text 'word'"),
+    (TrainerConfig, "eval_batch_size", "word", "expected a whole number, found the text 'word'"),
     (TrainerConfig, "batch_size", True, "found true"),
     (TrainerConfig, "batch_size", None, "found nothing"),
     (SoftmaxCrossEntropy, "class_weights", "balanced", "labels with their weights, found the text 'balanced'"),
