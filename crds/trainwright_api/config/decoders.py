@@ -113,7 +113,10 @@ class GeneratorDecoder(Decoder):
 
     type: Literal["generator"] = Field(
         "generator",
-        description="A recurrent network that generates token by token. Its metrics read the true tokens before each, predict its own.",
+        description=(
+            "A recurrent network that generates token by token. "
+            "Its metrics read the true tokens before each, predict its own."
+        ),
     )
     vocab_size: VocabSize = None
     max_sequence_length: MaxSequenceLength = None

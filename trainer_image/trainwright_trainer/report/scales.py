@@ -24,9 +24,8 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         low, high, here = (math.log10(x) if self.log else x for x in (self.low, self.high, value))
-        share = (
-            (here - low) / (high - low) if high > low else 0.5
-        )  # large numbers may differ by less than a float holds
+        # Large numbers may differ by less than a float holds.
+        share = (here - low) / (high - low) if high > low else 0.5
         return self.start + share * (self.stop - self.start)
 
     def ticks(self, wanted: int = 5) -> list[float]:
