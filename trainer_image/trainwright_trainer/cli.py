@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.callbacks import is_live
-from trainwright_trainer.callbacks.plain_lines import LineStream, discard
+from trainwright_trainer.callbacks.plain_lines import LineStream, flush_or_discard
 from trainwright_trainer.commands import cache, cluster, compare, export
 from trainwright_trainer.commands.options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome, is_bug
@@ -29,7 +28,7 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
 from trainwright_trainer.runtime.cpus import MOST_THREADS
 from trainwright_trainer.runtime.signals import ending_on_signals
-from trainwright_trainer.runtime.standard_streams import open_closed_streams
+from trainwright_trainer.runtime.standard_streams import escape_odd_characters, open_closed_streams
 
 app = typer.Typer(
     name="trainwright",
@@ -315,12 +314,12 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
     open_closed_streams()
-    _show_anytext_option()
+    escape_odd_characters()
     with nullcontext() if is_rank_zero(os.environ) else _silent():
         try:
             _main()
         finally:
-            _discard_refused_output()
+            flush_or_discard(sys.stdout)
 
 
 @contextmanager
@@ -342,20 +341,6 @@ def _main() -> None:
         if is_bug(error):  # people get one line, the traceback goes to a file
             line = f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}"
         _exit(line, outcome.exit_code)
-
-
-def _discard_refused_output() -> None:
-    try:
-        sys.stdout.flush()
-    except OSError:
-        discard(sys.stdout)
-
-
-def _show_anytext_option() -> None:
-    """Print characters that the terminal lacks, and file names that are not text, with escapes."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _traceback_file() -> str:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from io import UnsupportedOperation
 from typing import TextIO
 
 from trainwright_trainer.callbacks import formats
@@ -114,19 +113,21 @@ class LineStream:
         except OSError as error:
             # `trainwright train … | head`: training continues without its progress lines.
             self._open = False
-            discard(self._stream)
+            with suppress(OSError):  # a stream in memory has no file
+                flush_or_discard(self._stream)
             if not isinstance(error, BrokenPipeError):
                 with suppress(OSError):
                     print(f"the output cannot be written: {error.strerror or error}", file=sys.stderr)
 
 
-def discard(stream: TextIO) -> None:
-    """Lead what a stream could not write, and all that follows, to the null device.
+def flush_or_discard(stream: TextIO) -> None:
+    """Lead what a stream cannot write, and all that follows, to the null device.
 
     Otherwise Python tries it again when it ends, prints a traceback and exits with 120.
     """
-    with suppress(UnsupportedOperation):  # a stream in memory
-        file = stream.fileno()
+    try:
+        stream.flush()
+    except OSError:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, file)
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -1,7 +1,8 @@
-"""Standard streams of a process that was started without them, for example by a daemon or with `>&-`."""
+"""Standard streams: of a process that was started without them, for example by a daemon, and odd characters."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -15,3 +16,10 @@ def open_closed_streams() -> None:
             stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)
+
+
+def escape_odd_characters() -> None:
+    """Print characters that the terminal lacks, and file names that are not text, with escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

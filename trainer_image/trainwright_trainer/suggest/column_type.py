@@ -123,8 +123,7 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
     if distinct > MOST_VALUES:
         return TypeChoice(None, f"it has about {distinct:,} different values, too many for classes")
     if not repeats:
-        found = f"{distinct:,} different values in {column.given:,} rows"
-        return TypeChoice(None, f"it has {found}, too many for classes")
+        return TypeChoice(None, f"it has {distinct:,} different values in {column.given:,} rows, too many for classes")
     return TypeChoice("category", f"{distinct:,} classes")
 
 
