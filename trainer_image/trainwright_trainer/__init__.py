@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 
 # The program imports for half a second before it handles signals. Ctrl-C ends it without a traceback meanwhile.
-if Path(sys.argv[0]).name in ("trainwright", "-m") and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler and (
+    Path(sys.argv[0]).name == "trainwright" or sys.orig_argv[1:3] == ["-m", __name__]
+):
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from trainwright_trainer.api import evaluate, predict, train
