@@ -95,6 +95,18 @@ def test_the_temperature_is_a_part_of_the_saved_model() -> None:
     assert model.state_dict()["decoders.late.temperature"].tolist() == [pytest.approx(found["late"])]
 
 
+def test_a_model_that_begins_with_its_weights_finds_the_same() -> None:
+    """Its training begins with raw logits, so its temperature is that of raw logits too."""
+    model, rows, found = calibrated_model()
+    made = config()
+    again = Model(made, STATISTICS, layout_of(made, STATISTICS), 8)
+    taken = again.begin_with(model.whole_weights(), ())
+    assert not any("temperature" in name for name in (*taken.taken, *taken.others))
+    allocate(again, torch.device("cpu"))
+    assert again.state_dict()["decoders.why.temperature"].tolist() == [1.0]
+    assert calibrate(again, rows, 10, OneRank("cpu")) == pytest.approx(found, rel=1e-6)
+
+
 def test_any_number_of_workers_finds_the_same() -> None:
     alone = temperatures()
     for found in on_ranks(2, temperatures):

@@ -135,9 +135,11 @@ class Model(nn.Module):
     def begin_with(self, weights: Mapping[str, torch.Tensor], unfit: tuple[str, ...]) -> Taken:
         """Take those of `weights` (on the CPU) that fit as initial values. Called before an engine is made.
 
-        `unfit`: prefixes of names that do not fit, whatever their shape.
+        `unfit`: prefixes of names that do not fit, whatever their shape. Temperatures stay 1: calibration fits them
+        to the logits after training.
         """
-        own = self.state_dict()
+        temperatures = {f"decoders.{module_key(name)}.temperature" for name in self.decoders.calibrated}
+        own = {name: tensor for name, tensor in self.state_dict().items() if name not in temperatures}
         found = fitting(own, weights, unfit)
         for name in found.taken:
             if own[name].is_meta:
