@@ -119,7 +119,9 @@ class TrainerConfig(Section):
         None, description="Name of the output whose metric selects the best epoch, or combined. null: the first output."
     )
     validation_metric: Name | None = Field(
-        None, description="Metric that selects the best epoch. null: the default of the output."
+        None,
+        description="Metric that selects the best epoch. null: the default of the output. Where the validation rows do "
+        "not define it, such as roc_auc of one class, the loss of the output selects it.",
     )
     optimizer: Annotated[Optimizer, OPTIMIZER] = Field(default_factory=OPTIMIZER.make, description="The optimizer.")
     regularization_type: Literal["l1", "l2", "l1_l2"] | None = Field(

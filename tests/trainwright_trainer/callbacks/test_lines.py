@@ -55,6 +55,12 @@ def test_the_loss_of_the_only_output_stands_once(started: Build) -> None:
     assert [str(reading) for reading in readings.of(ROUND)] == ["validation loss 0.6000 (best, epoch 1)"]
 
 
+def test_the_loss_is_best_where_the_validation_rows_do_not_define_the_metric(started: Build) -> None:
+    scores = {"combined": {"loss": 0.6}, "late": {"loss": 0.6, "accuracy": 1.0}}
+    readings = Readings(started()).of(replace(ROUND, scores={"validation": scores}))
+    assert [str(one) for one in readings] == ["validation loss 0.6000 (best, epoch 1)"]
+
+
 def test_a_round_of_a_resumed_run_is_not_the_best_because_it_is_the_first(started: Build) -> None:
     readings = Readings(started(attempt=2, epoch=8))
     scores = {"combined": {"loss": 0.6}, "late": {"roc_auc": 0.7}}

@@ -86,6 +86,16 @@ def test_plateau_early_stopping_and_the_best_weights_go_on(job, ticks):
     assert resumed_at_every_step(job, trainer, ticks, combiner=HARD) > 10
 
 
+def test_the_loss_still_decides_where_the_validation_rows_do_not_define_the_metric(job, ticks):
+    def with_one_class(*arguments, **more):
+        one = job(*arguments, **more)
+        one.splits["validation"].held.floats[:, 2] = 1
+        return one
+
+    trainer = {"epochs": 6, "learning_rate": 0.5, "early_stop": 3, "validation_metric": "roc_auc"}
+    assert resumed_at_every_step(with_one_class, trainer, ticks) >= 28
+
+
 def test_a_stopped_run_leaves_the_checkpoint_of_its_last_step(job):
     straight = job({"epochs": 3}, combiner=HARD)
     straight.train()

@@ -119,6 +119,18 @@ def test_the_model_ends_with_the_weights_of_its_best_round(job):
     assert scores == best.scores["validation"]
 
 
+def test_the_loss_decides_where_the_validation_rows_do_not_define_the_metric(job):
+    """They have one class, so roc_auc has no value in any round."""
+    one = job({"epochs": 40, "learning_rate": 0.5, "early_stop": 3})
+    one.splits["validation"].held.floats[:, 2] = 1
+    result = one.train()
+    losses = [e.scores["validation"]["late"]["loss"] for e in result.history]
+    assert result.outcome.reason == "early stopping"
+    assert result.best_epoch == losses.index(min(losses))
+    assert result.best_epoch > 0
+    assert result.history[-4].best
+
+
 def test_without_validation_rows_the_newest_is_the_best(job):
     one = job({"epochs": 3, "early_stop": 1}, sizes={"train": 50, "validation": 0, "test": 0})
     result = one.train()

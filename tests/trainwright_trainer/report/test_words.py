@@ -67,9 +67,21 @@ def test_how_training_ended(make_report: Make, reason: str, sentence: str) -> No
 
 def test_what_decides_is_named_with_its_output_where_there_are_several(make_report: Make) -> None:
     started = make_report().started
-    assert words.monitored(replace(started, validation_metric="a.b.loss")) == "validation loss"
+    assert words.monitored(replace(started, validation_metric="a.b.loss"), []) == "validation loss"
     several = replace(started, outputs={"late": "binary", "delay": "number"})
-    assert words.monitored(several) == "validation late.roc_auc"
+    assert words.monitored(several, []) == "validation late.roc_auc"
+
+
+def test_the_loss_decides_where_the_validation_rows_do_not_define_the_metric(
+    make_report: Make, make_rounds: Make
+) -> None:
+    rounds = [replace(one, scores={"validation": {"late": {"loss": 0.4}}}) for one in make_rounds(20)]
+    whole = replace(make_report(), history=rounds)
+    assert words.ending(whole, whole.started, replace(whole.ended, reason="early stopping")) == (
+        "Training stopped early: validation loss was not better after epoch 14. "
+        "The model is that of epoch 14, the best by validation loss."
+    )
+    assert words.kept_weights(whole).endswith("were kept: the best by validation loss.")
 
 
 def test_new_data_is_called_so(make_report: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from trainwright_trainer.callbacks.decisive import decisive_of
 from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Started
 from trainwright_trainer.callbacks.json_lines import nan_to_none
 from trainwright_trainer.callbacks.ranks import straggler
@@ -68,7 +69,7 @@ class History:
             "format": FORMAT,
             "attempt": self._started.attempt,
             "name": self._started.name,
-            "validation_metric": self._started.validation_metric,
+            "validation_metric": decisive_of(self._started.validation_metric, self.rounds),
             "rounds": [_row(attempt, round_) for attempt, round_ in self._rounds],
             "best": None if best is None else {"epoch": best.epoch, "step": best.step},
             "end": None if self._ended is None else nan_to_none(vars(self._ended)),

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.decisive import decisive_of
 from trainwright_trainer.callbacks.events import Evaluated, Event, FunctionStarted, Reported, Scores, Started
 
 
@@ -109,16 +110,20 @@ class Readings:
     """
 
     def __init__(self, started: Started) -> None:
-        self._feature, _, self._metric = started.validation_metric.rpartition(".")
-        self._several = len(started.outputs) > 1
-        if self._metric == "loss" and not self._several:  # the loss of the only output is that of the model
-            self._feature = "combined"
+        self._given, self._several = started.validation_metric, len(started.outputs) > 1
+        self._decide_by(self._given)
         self._others = [pair for pair in started.metrics.items() if self._several and pair[0] != self._feature]
         self._last: Evaluated | None = None
         self._best: Evaluated | None = None
 
+    def _decide_by(self, name: str) -> None:
+        self._feature, _, self._metric = name.rpartition(".")
+        if self._metric == "loss" and not self._several:  # the loss of the only output is that of the model
+            self._feature = "combined"
+
     def of(self, round_: Evaluated) -> list[Reading]:
         """The readings of this round, each compared with the round before."""
+        self._decide_by(decisive_of(self._given, [round_]))
         if round_.best:
             self._best = round_
         readings = [self._reading(round_, part, "combined", "loss", f"{part} loss") for part in ("train", "validation")]

@@ -12,6 +12,7 @@ from typing import Any
 from trainwright_api.resource.messages import Derived, ProgressMessage, Score
 from trainwright_api.resource.status import BestTrial, RankProgress, Trials
 from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.decisive import decisive_of
 from trainwright_trainer.callbacks.events import (
     Checkpointed,
     Ended,
@@ -183,9 +184,10 @@ def _position(started: Started) -> int:
 
 
 def _decisive(started: Started, round_: Evaluated) -> Score | None:
-    field, _, metric = started.validation_metric.rpartition(".")
+    decides = decisive_of(started.validation_metric, [round_])
+    field, _, metric = decides.rpartition(".")
     value = _finite(value_of(round_.scores.get("validation", {}), field, metric))
-    name = formats.metric_name(started.validation_metric, started.outputs)
+    name = formats.metric_name(decides, started.outputs)
     return None if value is None else Score(name=name[:MAX_CHARACTERS], value=value)
 
 

@@ -80,6 +80,7 @@ class Evaluator:
     def _observe(self, scores: Mapping[str, Scores]) -> bool:
         best, progress = self.state.best, self.state.progress
         if "validation" in scores:
+            best.monitored = best.monitored.defined_by(scores["validation"])
             value = best.monitored.of(scores["validation"])
             improved = best.observe(value, progress.step, progress.epoch)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.config.metric_names import METRICS, Direction
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes, nearest
+from trainwright_trainer.callbacks.decisive import decisive
 from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.metrics.category import top_k_tells
 
@@ -43,6 +44,11 @@ class MonitoredMetric:
     def of(self, scores: Scores) -> float:
         """The metric's value in `scores`; NaN where it is missing."""
         return float(scores.get(self.field, {}).get(self.metric, math.nan))
+
+    def defined_by(self, scores: Scores) -> MonitoredMetric:
+        """This metric, or the loss of the same output if the validation rows of `scores` do not define it."""
+        is_defined = decisive(self.name, scores) == self.name
+        return self if is_defined else replace(self, metric="loss", direction="min")
 
     def better(self, value: float, best: float) -> bool:
         """True if `value` is strictly better. A NaN is never better; every other value is better than a NaN."""

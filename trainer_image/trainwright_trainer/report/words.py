@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import Ended, Started
+from trainwright_trainer.callbacks.decisive import decisive_of
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Started
 from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
 from trainwright_trainer.report.data import (
     Calibration,
@@ -49,27 +50,29 @@ def beside(output: OutputFigures, metric: str) -> str:
     return f", the mean over its classes; the share of right rows, accuracy_micro, is {formats.score(share)}"
 
 
-def monitored(started: Started) -> str:
+def monitored(started: Started, rounds: Sequence[Evaluated]) -> str:
     """The metric that decides the best epoch: `validation roc_auc`; with several outputs, also the output's name."""
-    return f"validation {formats.metric_name(started.validation_metric, started.outputs)}"
+    return f"validation {formats.metric_name(decisive_of(started.validation_metric, rounds), started.outputs)}"
 
 
 def kept_weights(data: ReportData) -> str:
     """The caption of the vertical line in the curves."""
     text = "The upright line marks the round whose weights were kept"
-    return f"{text}: the best by {monitored(data.started)}." if data.started and _decided(data) else f"{text}."
+    if data.started is None or not _decided(data):
+        return f"{text}."
+    return f"{text}: the best by {monitored(data.started, data.history)}."
 
 
 def ending(data: ReportData, started: Started, ended: Ended) -> str:
     """The reason why training ended, and the epoch of the model."""
-    best = f"epoch {formats.count(ended.best_epoch + 1)}"
+    best, decides = f"epoch {formats.count(ended.best_epoch + 1)}", monitored(started, data.history)
     why = {
         "epochs": f"Training finished all {formats.counted(started.epochs, 'epoch')}.",
         "train_steps": "Training finished all train_steps.",
-        "early stopping": f"Training stopped early: {monitored(started)} was not better after {best}.",
+        "early stopping": f"Training stopped early: {decides} was not better after {best}.",
         "time limit": "Training ended at its time limit.",
     }
-    kept = f"The model is that of {best}" + (f", the best by {monitored(started)}." if _decided(data) else ".")
+    kept = f"The model is that of {best}" + (f", the best by {decides}." if _decided(data) else ".")
     return f"{why[ended.reason]} {kept}"
 
 

@@ -18,6 +18,7 @@ from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.backends.local import local
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.callbacks.decisive import UndefinedMetric
 from trainwright_trainer.callbacks.events import Listener, Scores
 from trainwright_trainer.callbacks.run_files import BestEffort, MetricsFile, Relay, tensorboard_of
 from trainwright_trainer.data.prepared import Prepared
@@ -221,7 +222,8 @@ class Training:
         logs, log = tensorboard_of(self.attempt), self.console.log
         metrics = BestEffort(self.metrics_file, names.METRICS, log, to_the_end=False)
         others = tracker_of(self.job, self.config, self.attempt, log)
-        return Relay([self.console, metrics, BestEffort(logs, names.LOGS, log, to_the_end=True), *others])
+        shown: list[Listener] = [self.console, UndefinedMetric(log)]
+        return Relay([*shown, metrics, BestEffort(logs, names.LOGS, log, to_the_end=True), *others])
 
     def _writer(self, relay: Relay) -> CheckpointWriter:
         attempt, start = self.attempt, self.attempt.start_from
