@@ -128,6 +128,20 @@ def test_flags_that_mean_nothing(workplace, arguments, line):
             ),
             "job.yaml: config.output_features[0].loss.type: root_mean_squared_error is the root of a mean",
         ),
+        (
+            lambda job: job["config"].update(
+                input_features=[{"name": "open", "type": "binary"}],
+                output_features=[{"name": "size", "type": "number", "decoder": {"type": "passthrough"}}],
+            ),
+            "job.yaml: config: the model has no parameters to train",
+        ),
+        (
+            lambda job: job["config"].update(
+                input_features=[{"name": "kind", "type": "category", "encoder": {"embeddings_trainable": False}}],
+                trainer={"layers_to_freeze_regex": "decoders"},
+            ),
+            "job.yaml: config: all parameters of the model are frozen: encoders.kind.table.weight, decoders.late",
+        ),
     ],
 )
 def test_what_only_the_model_can_show_is_reported_before_a_run_begins(workplace, change, line):

@@ -87,6 +87,7 @@ def check(config: ModelConfig, model: Trainable, batching: Batching | None, worl
     """
     monitors_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
     freeze(model, config.trainer.layers_to_freeze_regex)
+    _check_trained(model)
     if batching is not None:
         check_losses_add_up(_losses(config), batching.passes(world))
 
@@ -104,6 +105,15 @@ def freeze(model: Trainable, pattern: str | None) -> None:
         )
     for name in found:
         named[name].requires_grad_(False)
+
+
+def _check_trained(model: Trainable) -> None:
+    """Raise `Mistakes` if training would change no parameter."""
+    named = dict(model.named_parameters())
+    if any(one.requires_grad for one in named.values()):
+        return
+    frozen = f"all parameters of the model are frozen: {', '.join(named)}"
+    raise Mistakes.one("config", frozen if named else "the model has no parameters to train")
 
 
 def _losses(config: ModelConfig) -> list[str]:
