@@ -176,6 +176,18 @@ def test_frozen_parameters_stay_as_they_are(job):
         assert torch.equal(value, before[name]) == fixed, name
 
 
+def test_biases_alone_are_trained_without_a_penalty(job):
+    ends = []
+    for factor in (0.1, 0.0):
+        one = job({"epochs": 1, "layers_to_freeze_regex": "weight", "regularization_lambda": factor})
+        before = one.weights()
+        one.train()
+        ends.append(one.weights())
+        changed = {name for name, value in ends[-1].items() if not torch.equal(value, before[name])}
+        assert changed == {name for name in before if name.endswith(".bias")}
+    assert all(torch.equal(value, ends[1][name]) for name, value in ends[0].items())
+
+
 @pytest.mark.parametrize(("pattern", "word"), [("nothing_like_it", "none"), (".", "all")])
 def test_a_pattern_that_freezes_nothing_or_everything_is_a_mistake(job, pattern, word):
     with pytest.raises(Mistakes, match=f"matches {word} of the parameters"):

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import torch
 
+from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.models.trainable import Tensors
 
 Kind = Literal["l1", "l2", "l1_l2"]
 
 
+def kind_of(trainer: TrainerConfig, trained: Iterable[str]) -> Kind | None:
+    """The kind of the penalty on the trained parameters of these names. None without one, or if all are biases."""
+    acts = trainer.regularization_lambda and any(map(_is_weight, trained))
+    return trainer.regularization_type if acts else None
+
+
 def penalty(parameters: Tensors, kind: Kind, factor: float) -> torch.Tensor:
     """`factor` times the sum of absolute values (l1), of squares (l2), or both, of `parameters`: a scalar.
 
-    Biases are not penalised: a bias shifts an output, and a shift of zero makes the model no simpler.
+    At least one must be a weight. Biases are not penalised: a bias shifts an output, and a shift of zero makes the
+    model no simpler.
     """
-    weights = [one for name, one in parameters.items() if not name.endswith(".bias")]
+    weights = [one for name, one in parameters.items() if _is_weight(name)]
     terms = [one.abs().sum() for one in weights if kind != "l2"]
     terms += [one.square().sum() for one in weights if kind != "l1"]
     return factor * torch.stack(terms).sum()
+
+
+def _is_weight(name: str) -> bool:
+    return not name.endswith(".bias")

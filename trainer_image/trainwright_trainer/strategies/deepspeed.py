@@ -31,7 +31,7 @@ from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
-from trainwright_trainer.models.penalty import Kind, penalty
+from trainwright_trainer.models.penalty import Kind, kind_of, penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
@@ -62,13 +62,13 @@ class Deepspeed:
         self._stage = section.stage
         self._dtype = DTYPES[trainer.precision]
         self._factor = trainer.regularization_lambda
-        self._penalty = trainer.regularization_type if self._factor else None
         copy = deepcopy(model)
         allocate(copy, ranks.device)
         self._module = module = cast(nn.Module, copy)
         share_batch_norm(module, ranks)
         buffers = {name: buffer.clone() for name, buffer in self._buffers()}
         self._named = {name: one for name, one in module.named_parameters() if one.requires_grad}
+        self._penalty = kind_of(trainer, self._named)
         optimizer = make_optimizer(trainer.optimizer, self._named.values(), learning_rate)
         ds.logger.setLevel(logging.ERROR)
         # On a CPU DeepSpeed would compile this operation, which nothing here uses, in every process.

@@ -11,6 +11,7 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.penalty import kind_of
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
 from trainwright_trainer.optim.clipping import clip, norms_of
 from trainwright_trainer.optim.optimizers import make_optimizer
@@ -38,7 +39,7 @@ class TorchEngine:
         self._optimizer = make_optimizer(trainer.optimizer, self._parameters.values(), learning_rate)
         self._clipping = trainer.gradient_clipping
         self._factor = trainer.regularization_lambda
-        self._penalty = trainer.regularization_type if self._factor else None
+        self._penalty = kind_of(trainer, self._parameters)
         self._last_pass = True
 
     def _materialise(self) -> None:
