@@ -43,6 +43,12 @@ def test_labels_that_are_no_better_than_a_baseline_are_named_beside_a_better_sco
     )
 
 
+def test_a_category_has_no_threshold_to_look_at(outputs: Makers) -> None:
+    poor = replace(outputs["category"](4), scores={"accuracy": 0.3, "accuracy_micro": 0.5})
+    poor = replace(poor, baselines={"the mode": {"accuracy": 0.25, "accuracy_micro": 0.6}})
+    assert words.comparison(poor, "accuracy").endswith("0.2500. But accuracy_micro is not: 0.5000, the mode 0.6000.")
+
+
 def test_errors_are_better_when_lower(outputs: Makers) -> None:
     delay = outputs["number"]()
     assert words.comparison(delay, "mean_absolute_error").startswith(

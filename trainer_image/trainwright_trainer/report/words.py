@@ -125,7 +125,7 @@ def _but_the_share(output: OutputFigures) -> str:
         own = output.scores.get(metric)
         if baseline and own is not None and not is_better(metric, own, baseline[1]):
             found = f"{metric} is not: {formats.score(own)}, {baseline[0]} {formats.score(baseline[1])}"
-            return f" But {found}. Look at the threshold."
+            return f" But {found}.{' Look at the threshold.' if output.type == 'binary' else ''}"
     return ""
 
 
