@@ -223,7 +223,8 @@ def _filled(statistics: Statistics, key: str) -> float | None:
 def decode(encoded: npt.NDArray[Any], statistics: Statistics) -> Floats:
     """Convert encoded numbers, such as a model's predictions, back to the column's own units."""
     if statistics["normalization"] == "log1p":
-        return np.expm1(encoded.astype(np.float64))
+        with np.errstate(over="ignore"):  # what is too large for a float is infinite
+            return np.expm1(encoded.astype(np.float64))
     return encoded.astype(np.float64) * float(statistics["scale"]) + float(statistics["shift"])
 
 
