@@ -89,7 +89,7 @@ class TrainerConfig(Section):
     train_steps: PositiveInt | None = Field(None, description="Number of training steps. null: given by epochs.")
     eval_steps: PositiveInt | None = Field(None, description="Number of batches in an evaluation. null: all.")
     steps_per_checkpoint: NonNegativeInt = Field(
-        0, description="Number of steps between two evaluations. 0: one epoch."
+        0, description="Number of steps between two evaluations, an epoch at most. 0: one epoch."
     )
     effective_batch_size: PositiveIntOrAuto = Field(
         "auto",
