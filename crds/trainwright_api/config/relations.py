@@ -6,7 +6,7 @@ not hide one between two features.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic_core import InitErrorDetails
@@ -24,7 +24,7 @@ def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
     yield from _target_mistakes(inputs, outputs)
     yield from _tied_mistakes(inputs)
     yield from _dependency_mistakes(outputs)
-    yield from _validation_mistakes(mapping(values.get("trainer")), outputs)
+    yield from _monitor_mistakes(mapping(values.get("trainer")), outputs)
     yield from _bucketing_mistakes(mapping(values.get("trainer")), inputs)
     yield from _precision_mistakes(mapping(values.get("trainer")), inputs)
     yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
@@ -95,22 +95,31 @@ def _ring(graph: Mapping[str, tuple[str, ...]]) -> list[str]:
     return next((ring for name in graph if (ring := walk(name, []))), [])
 
 
-def _validation_mistakes(trainer: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
-    types = {feature.name: feature.type for feature in outputs}
+def _monitor_mistakes(trainer: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    """The metric that selects the best epoch, and the one that is monitored for a plateau, of the same output."""
+    kinds = {"combined": "combined", **{feature.name: feature.type for feature in outputs}}
     field, metric = trainer.get("validation_field"), trainer.get("validation_metric")
-    if isinstance(field, str) and field not in (*types, "combined"):
-        error = unknown_word("output feature, nor combined", field, [*types, "combined"])
+    if isinstance(field, str) and field not in kinds:
+        error = unknown_word("output feature, nor combined", field, [*(one.name for one in outputs), "combined"])
         yield {"type": error, "loc": ("trainer", "validation_field"), "input": field}
         return
-    if not isinstance(metric, str) or not types:
+    if not outputs:
         return
-    candidates = (
-        {"combined"} if field == "combined" else {types[field]} if isinstance(field, str) else set(types.values())
-    )
-    known = {name: None for kind in candidates for name in METRICS.get(kind or "", {})}
-    if known and metric not in known:
-        owner = f"metric of {field}" if isinstance(field, str) else "metric of any output"
-        yield {"type": unknown_word(owner, metric, known), "loc": ("trainer", "validation_metric"), "input": metric}
+    names = [field] if isinstance(field, str) else [feature.name for feature in outputs]
+    known = {name: METRICS.get(kinds[name] or "", {}) for name in names}
+    owner = f"metric of {field}" if isinstance(field, str) else "metric of any output"
+    every = {name: None for metrics in known.values() for name in metrics}
+    yield from _metric_mistake(metric, every, owner, "validation_metric")
+    own = next((name for name in names if isinstance(metric, str) and metric in known[name]), names[0])
+    plateau = mapping(trainer.get("learning_rate_scheduler")).get("reduce_eval_metric")
+    yield from _metric_mistake(plateau, known[own], f"metric of {own}", "learning_rate_scheduler", "reduce_eval_metric")
+
+
+def _metric_mistake(metric: Any, known: Iterable[str], owner: str, *where: str) -> Iterator[InitErrorDetails]:
+    """Nothing is known of an output of an unknown type."""
+    expected = list(known)
+    if isinstance(metric, str) and expected and metric not in expected:
+        yield {"type": unknown_word(owner, metric, expected), "loc": ("trainer", *where), "input": metric}
 
 
 def _bucketing_mistakes(trainer: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
