@@ -20,7 +20,7 @@ from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections, leaves_open
 from trainwright_api.resource.canonical import canonical
-from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.job import CheckpointPolicy, TrainingJob, TrainingJobSpec
 from trainwright_api.resource.stages import HYPEROPT
 from trainwright_api.schema.section import unknown_word
 
@@ -310,8 +310,12 @@ def _warnings(backend: Backend) -> Iterator[str]:
 def _score_attribute(job: TrainingJob) -> Iterator[Problem]:
     if job.spec.entrypoint is not None:  # any metric that the function reports
         return
+    attribute, config = job.spec.checkpoint.score_attribute, job.spec.config
+    if config and config.trainer.skip_all_evaluation and attribute != CheckpointPolicy().score_attribute:
+        yield Problem("checkpoint.scoreAttribute", "does not act: config.trainer.skip_all_evaluation is true")
+        return
     try:
-        canonical_score(job.spec.checkpoint.score_attribute, _outputs(job))
+        canonical_score(attribute, _outputs(job))
     except UnknownScoreError as error:
         yield Problem("checkpoint.scoreAttribute", str(error))
 

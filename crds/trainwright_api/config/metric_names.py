@@ -53,3 +53,12 @@ METRICS: dict[str, dict[str, Direction]] = {
     "combined": {"loss": "min"},
 }
 """Output type (or `combined`, all outputs together) → metric → whether small or large is good."""
+
+DEFAULT_METRIC: dict[str, str] = {
+    "number": "mean_squared_error",
+    "binary": "roc_auc",
+    "category": "accuracy",
+    "vector": "mean_squared_error",
+    "set": "jaccard",
+}
+"""Output type → the metric, where neither the trainer section nor the output feature names one. Others have the loss."""

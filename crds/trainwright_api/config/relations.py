@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.combiner_relations import combiner_mistakes
-from trainwright_api.config.metric_names import METRICS
+from trainwright_api.config.metric_names import DEFAULT_METRIC, METRICS
 from trainwright_api.config.outlines import SEQUENCES, Outline, mapping, outlines
 from trainwright_api.schema.section import relation, unknown_word
 
@@ -25,6 +25,7 @@ def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
     yield from _tied_mistakes(inputs)
     yield from _dependency_mistakes(outputs)
     yield from _monitor_mistakes(mapping(values.get("trainer")), outputs)
+    yield from _unevaluated_mistakes(mapping(values.get("trainer")), outputs)
     yield from _bucketing_mistakes(mapping(values.get("trainer")), inputs)
     yield from _precision_mistakes(mapping(values.get("trainer")), inputs)
     yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
@@ -120,6 +121,31 @@ def _metric_mistake(metric: Any, known: Iterable[str], owner: str, *where: str) 
     expected = list(known)
     if isinstance(metric, str) and expected and metric not in expected:
         yield {"type": unknown_word(owner, metric, expected), "loc": ("trainer", *where), "input": metric}
+
+
+def _unevaluated_mistakes(trainer: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    """Yield the options of evaluations where there are none.
+
+    Ludwig writes the first output and its metric into a config that leaves them open.
+    """
+    if trainer.get("skip_all_evaluation") is not True:
+        return
+    first = outputs[0] if outputs else None
+    without_effect: dict[tuple[str, ...], tuple[Any, ...]] = {
+        ("learning_rate_scheduler", "reduce_on_plateau"): (0,),
+        ("early_stop",): (-1, 0, 5),
+        ("eval_steps",): (),
+        ("eval_batch_size",): (0,),
+        ("evaluate_training_set",): (False,),
+        ("validation_field",): (first and first.name,),
+        ("validation_metric",): (first and DEFAULT_METRIC.get(first.type or "", "loss"),),
+    }
+    for where, idle in without_effect.items():
+        found: Any = trainer
+        for key in where:
+            found = mapping(found).get(key)
+        if found is not None and found not in idle:
+            yield relation("does not act: skip_all_evaluation is true", "trainer", *where, found=found)
 
 
 def _bucketing_mistakes(trainer: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:

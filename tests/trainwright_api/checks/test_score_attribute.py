@@ -96,3 +96,11 @@ def test_an_order_that_keeps_the_worst_is_reported() -> None:
 def test_a_wrong_name_is_one_mistake() -> None:
     with pytest.raises(Mistakes, match=r"checkpoint\.scoreAttribute: .*did you mean 'validation\.loss'"):
         validated({"scoreAttribute": "val_los"})
+
+
+def test_without_evaluations_there_is_no_score() -> None:
+    config = {**CONFIG, "trainer": {"skip_all_evaluation": True}}
+    job = {"dataset": "d", "config": config, "checkpoint": {"scoreAttribute": "validation.loss"}}
+    validate_document(job, "a.yaml")
+    with pytest.raises(Mistakes, match=r"checkpoint\.scoreAttribute: does not act: config\.trainer\.skip_all_eval"):
+        validate_document({**job, "checkpoint": {"scoreAttribute": "training.loss"}}, "a.yaml")

@@ -28,6 +28,14 @@ def watched(metric: str, outputs: list[Any] | None = None, **fields: Any) -> dic
     return trainer(outputs, learning_rate_scheduler={"reduce_eval_metric": metric}, **fields)
 
 
+IDLE = "does not act: skip_all_evaluation is true"
+
+
+def unevaluated(outputs: list[Any] | None = None, **fields: Any) -> dict[str, Any]:
+    """A small config without evaluations."""
+    return trainer(outputs, skip_all_evaluation=True, **fields)
+
+
 TABLE: list[tuple[str, dict[str, Any], str, str]] = [
     ("a misspelt metric of the plateau", watched("acuracy"), PLATEAU, "is no metric of y: did you mean 'accuracy'?"),
     (
@@ -54,6 +62,23 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         PLATEAU,
         "expected one of loss",
     ),
+    (
+        "a plateau without evaluations",
+        unevaluated(learning_rate_scheduler={"reduce_on_plateau": 2}),
+        "trainer.learning_rate_scheduler.reduce_on_plateau",
+        IDLE,
+    ),
+    ("an early stop without evaluations", unevaluated(early_stop=3), "trainer.early_stop", IDLE),
+    ("batches of no evaluation", unevaluated(eval_steps=3), "trainer.eval_steps", IDLE),
+    ("the size of no batch", unevaluated(eval_batch_size=3), "trainer.eval_batch_size", IDLE),
+    (
+        "training rows without evaluations",
+        unevaluated(evaluate_training_set=True),
+        "trainer.evaluate_training_set",
+        IDLE,
+    ),
+    ("an output that selects no epoch", unevaluated(TWO, validation_field="y"), "trainer.validation_field", IDLE),
+    ("a metric that selects no epoch", unevaluated(validation_metric="accuracy"), "trainer.validation_metric", IDLE),
 ]
 
 
@@ -62,6 +87,11 @@ def test_what_does_not_fit_together_is_reported_in_a_sentence(value: dict[str, A
     found = mistakes(value)
     assert list(found) == [path]
     assert message in found[path]
+
+
+def test_all_options_of_evaluations_are_reported_at_once() -> None:
+    found = mistakes(unevaluated(early_stop=3, validation_metric="accuracy", learning_rate_scheduler={"decay": "step"}))
+    assert len(found) == 3
 
 
 def test_both_metrics_are_reported_at_once() -> None:
@@ -77,6 +107,11 @@ def test_both_metrics_are_reported_at_once() -> None:
         watched("recall", TWO, validation_metric="roc_auc"),
         watched("recall", TWO, validation_field="y"),
         watched("loss", TWO, validation_field="combined"),
+        unevaluated(),
+        unevaluated(early_stop=-1, eval_batch_size=0, learning_rate_scheduler=None),
+        # As Ludwig fills them in.
+        unevaluated(early_stop=5, eval_steps=None, evaluate_training_set=False, learning_rate_scheduler={}),
+        unevaluated(TWO, validation_field="x", validation_metric="mean_squared_error"),
     ],
     ids=str,
 )

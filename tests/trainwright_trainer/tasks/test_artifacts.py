@@ -30,3 +30,11 @@ def test_scores_have_the_name_of_their_output_if_there_are_several(workplace, ou
     assert [word.rpartition(" ")[0] + " " for word in told] == scores
     [right] = [word for word in words if " % right, " in word]
     assert right.removeprefix(phrase)[0].isdigit()
+
+
+def test_no_epoch_is_the_best_where_nothing_is_evaluated(workplace):
+    job = workplace.job(lambda job: job["config"]["trainer"].update(skip_all_evaluation=True))
+    assert "best epoch" not in workplace.done("train", job, "--output", "out").out
+    assert "best epoch" not in (workplace.folder / "out/report.html").read_text()
+    # Few validation rows choose the loss, which the saved config must not name as the user's choice.
+    workplace.done("predict", "--model", "out", "--dataset", "data.csv", "--output", "predictions.csv")

@@ -43,6 +43,7 @@ class Started:
     learning_rate_factor: float | None = None  # the factor that the configured learning rate was multiplied by
     total_steps: int | None = None  # of the whole run, unless it stops early
     tolerance: float = 0.0  # the relative difference of the monitored metric that counts as chance
+    evaluates: bool = True  # False with skip_all_evaluation: then no epoch is the best
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def setting_items(started: Started) -> list[str]:
         f"{started.optimizer} {formats.rate_of_learning(started.learning_rate)}",
         f"{formats.counted(started.processes, 'process')}, {formats.counted(started.threads, 'thread')}",
     ]
-    if started.split_rows.get("validation"):
+    if started.evaluates and started.split_rows.get("validation"):
         items.append(f"best epoch by {formats.metric_name(started.validation_metric, started.outputs)}{_ties(started)}")
     if started.step:
         items.append(f"attempt {started.attempt} goes on from epoch {started.epoch + 1}, step {started.step:,}")

@@ -89,7 +89,7 @@ def settled(
         few = FEW_ROWS_OF_RECIPE
         found = recipe(rows, validation_rows, width, [one.type for one in config.output_features])
         section = TrainerConfig.model_validate(found.trainer)
-    if 0 < validation_rows < few and _names_no_metric(given, config):
+    if 0 < validation_rows < few and not section.skip_all_evaluation and _names_no_metric(given, config):
         section = section.model_copy(update={"validation_metric": "loss"})
     return config.model_copy(update={"trainer": section}), found
 

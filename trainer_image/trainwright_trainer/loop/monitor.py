@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainwright_api.config import ModelConfig
-from trainwright_api.config.metric_names import METRICS, Direction
+from trainwright_api.config.metric_names import DEFAULT_METRIC, METRICS, Direction
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes, nearest
 from trainwright_trainer.callbacks.decisive import decisive
@@ -17,15 +17,6 @@ from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.metrics.category import top_k_tells
 
 COMBINED = "combined"
-
-# Output type → the metric, where neither the trainer section nor the output feature names one.
-DEFAULT_METRIC: Mapping[str, str] = {
-    "number": "mean_squared_error",
-    "binary": "roc_auc",
-    "category": "accuracy",
-    "vector": "mean_squared_error",
-    "set": "jaccard",
-}
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,9 @@ def _facts_of(data: ReportData) -> Iterator[tuple[str, str]]:
         yield "inputs", formats.count(started.inputs)
     if started and data.history:
         yield "epochs", f"{data.history[-1].epoch + 1} of {started.epochs}"
-    if ended:
+    if ended and data.history:
         yield "best epoch", formats.count(ended.best_epoch + 1)
+    if ended:
         yield "training time", formats.duration(ended.seconds)
     speeds = sorted(round_.rows_per_second for round_ in data.history if math.isfinite(round_.rows_per_second))
     if speeds:

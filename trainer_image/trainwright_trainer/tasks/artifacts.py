@@ -67,7 +67,8 @@ def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: 
     output = context.job.output
     shown = [f"test {name} {formats.score(value)}" for name, value in _headline(context.config, test)]
     early = ["stopped early"] if fitted.outcome.reason == EARLY_STOPPING else []
-    done = [f"done in {formats.duration(fitted.seconds)}", *early, f"best epoch {fitted.best_epoch + 1}"]
+    best = [f"best epoch {fitted.best_epoch + 1}"] if fitted.history else []
+    done = [f"done in {formats.duration(fitted.seconds)}", *early, *best]
     places = [f"model {output / 'model'}", f"report {output / names.REPORT}"]
     warnings = [one.warning for one in compared if one.warning]
     return Ended(

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.config.metric_names import DEFAULT_METRIC
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Started
 from trainwright_trainer.data.prepared import Prepared
@@ -23,7 +24,7 @@ from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import sizes
 from trainwright_trainer.loader.window import row_bytes, window_rows
 from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fastest_batch_size
-from trainwright_trainer.loop.monitor import DEFAULT_METRIC, monitored_metric, own_metrics
+from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.models.multiplications import multiplications_of_a_row
@@ -224,6 +225,7 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
         learning_rate_factor=_factor(batches.learning_rate, trainer.learning_rate),
         total_steps=lengths.total_steps,
         tolerance=context.job.recipe.tolerance if context.job.recipe else 0.0,
+        evaluates=not trainer.skip_all_evaluation,
     )
 
 
