@@ -303,6 +303,7 @@ VALUES: Mapping[str, list[Any]] = {
     "config.trainer.increase_batch_size_eval_metric": ["accuracy"],
     "config.trainer.learning_rate_scheduler.reduce_eval_metric": ["accuracy", "roc_auc", "recall"],
     "config.trainer.learning_rate_scheduler.decay_steps": [3],
+    "config.trainer.learning_rate_scheduler.eta_min": [0.01],
 }
 """Values for text, lists and objects, and for some numbers the value with the clearest effect."""
 

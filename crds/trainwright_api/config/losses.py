@@ -106,7 +106,7 @@ class SoftmaxCrossEntropy(Loss):
     class_similarities_temperature: Temperature = 0.0
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        yield from _similarity_mistakes(self.class_similarities)
+        yield from _similarity_mistakes(self)
 
 
 class SequenceSoftmaxCrossEntropy(Loss):
@@ -123,7 +123,7 @@ class SequenceSoftmaxCrossEntropy(Loss):
     unique: bool = Field(False, description="Count each token only once in a sequence.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        yield from _similarity_mistakes(self.class_similarities)
+        yield from _similarity_mistakes(self)
 
 
 class NextTokenSoftmaxCrossEntropy(SequenceSoftmaxCrossEntropy):
@@ -149,8 +149,14 @@ class Corn(Loss):
     type: Literal["corn"] = Field("corn", description="Cross entropy of ordered classes (CORN).")
 
 
-def _similarity_mistakes(rows: list[list[float]] | None) -> Iterator[InitErrorDetails]:
-    if rows is not None and any(len(row) != len(rows) for row in rows):
+def _similarity_mistakes(loss: SoftmaxCrossEntropy | SequenceSoftmaxCrossEntropy) -> Iterator[InitErrorDetails]:
+    rows = loss.class_similarities
+    if rows is None:
+        return
+    if "class_similarities_temperature" not in loss.model_fields_set:
+        message = "acts only with class_similarities_temperature, which is missing: its default of 0 ignores them"
+        yield relation(message, "class_similarities", found=rows)
+    if any(len(row) != len(rows) for row in rows):
         yield relation("as many rows as columns are needed, one for each class", "class_similarities", found=rows)
 
 

@@ -61,4 +61,4 @@ DEFAULT_METRIC: dict[str, str] = {
     "vector": "mean_squared_error",
     "set": "jaccard",
 }
-"""Output type → the metric, where neither the trainer section nor the output feature names one. Others have the loss."""
+"""Output type → the metric, where neither the trainer section nor the output names one. Other types have the loss."""

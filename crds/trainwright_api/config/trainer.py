@@ -19,6 +19,12 @@ from trainwright_api.schema.unions import CountOrAuto, PositiveFloatOrAuto, Posi
 SplitName = Literal["training", "validation", "test"]
 OPTIMIZER = Choice("optimizer", "trainwright_api.config", OPTIMIZERS, default="adam")
 
+_OF_DECAYS = {
+    **dict.fromkeys(("decay_rate", "decay_steps", "staircase"), "exponential"),
+    **dict.fromkeys(("t_0", "t_mult", "eta_min"), "cosine"),
+}
+"""Fields of the schedule → the decay with which they act."""
+
 
 class LearningRateScheduler(Section):
     """The learning rate schedule."""
@@ -55,6 +61,10 @@ class LearningRateScheduler(Section):
             yield relation(
                 "give warmup_evaluations or warmup_fraction, not both", "warmup_fraction", found=self.warmup_fraction
             )
+        for name, decay in _OF_DECAYS.items():
+            found = getattr(self, name)
+            if self.decay != decay and found != type(self).model_fields[name].default:
+                yield relation(f"acts only with decay {decay}, and decay is {self.decay or 'null'}", name, found=found)
 
 
 class GradientClipping(Section):
@@ -125,7 +135,7 @@ class TrainerConfig(Section):
     )
     optimizer: Annotated[Optimizer, OPTIMIZER] = Field(default_factory=OPTIMIZER.make, description="The optimizer.")
     regularization_type: Literal["l1", "l2", "l1_l2"] | None = Field(
-        "l2", description="Type of the regularization of the weights."
+        "l2", description="Type of the regularization of the weights. null: none."
     )
     regularization_lambda: Fraction = Field(0.0, description="Coefficient of the regularization. 0: none.")
     should_shuffle: bool = Field(True, description="Shuffle the rows in each epoch.")
@@ -183,8 +193,15 @@ class TrainerConfig(Section):
             )
         if self.enable_gradient_checkpointing and self.compile:
             yield relation("compile decides itself what is recomputed: choose one", "enable_gradient_checkpointing")
+        yield from self._rate_mistakes()
         yield from self._batch_mistakes()
         yield from self._pattern_mistakes()
+
+    def _rate_mistakes(self) -> Iterator[InitErrorDetails]:
+        rate, schedule = self.learning_rate, self.learning_rate_scheduler
+        if rate != "auto" and schedule is not None and schedule.decay == "cosine" and schedule.eta_min > rate:
+            message = f"{schedule.eta_min:g} is above learning_rate {rate:g}: the rate would rise"
+            yield relation(message, "learning_rate_scheduler", "eta_min", found=schedule.eta_min)
 
     def _batch_mistakes(self) -> Iterator[InitErrorDetails]:
         whole = self.effective_batch_size

@@ -103,6 +103,7 @@ WRONG: list[tuple[Path, Any]] = [
     ((*Y, "loss", "class_weights"), 3),
     ((*Y, "loss", "class_weights"), [1, -1]),
     ((*Y, "loss", "class_weights", "a"), "heavy"),
+    ((*Y, "loss", "class_similarities"), [[1, 0], [0, 1]]),
     ((*Y, "loss", "class_similarities"), [[1, 0], [1]]),
     ((*Y, "loss", "class_similarities"), 1),
     ((*Y, "top_k"), 0),

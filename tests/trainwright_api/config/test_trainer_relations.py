@@ -10,7 +10,8 @@ from tests.trainwright_api.config.test_relations import config, mistakes
 from trainwright_api.config import ModelConfig
 
 TWO = [("x", "number"), ("y", "binary")]
-PLATEAU = "trainer.learning_rate_scheduler.reduce_eval_metric"
+SCHEDULE = "trainer.learning_rate_scheduler"
+PLATEAU = f"{SCHEDULE}.reduce_eval_metric"
 
 
 def trainer(outputs: list[Any] | None = None, **fields: Any) -> dict[str, Any]:
@@ -78,6 +79,23 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         IDLE,
     ),
     ("an output that selects no epoch", unevaluated(TWO, validation_field="y"), "trainer.validation_field", IDLE),
+    *(
+        (f"{name} without its decay", scheduled(decay=decay, **{name: value}), f"{SCHEDULE}.{name}", message)
+        for name, value, decay, message in [
+            ("decay_rate", 0.5, "linear", "acts only with decay exponential, and decay is linear"),
+            ("decay_steps", 5, None, "acts only with decay exponential, and decay is null"),
+            ("staircase", True, "cosine", "acts only with decay exponential, and decay is cosine"),
+            ("t_0", 5, "exponential", "acts only with decay cosine, and decay is exponential"),
+            ("t_mult", 2, "linear", "acts only with decay cosine, and decay is linear"),
+            ("eta_min", 0.1, None, "acts only with decay cosine, and decay is null"),
+        ]
+    ),
+    (
+        "a cosine that rises",
+        trainer(learning_rate=0.003, learning_rate_scheduler={"decay": "cosine", "eta_min": 0.5}),
+        f"{SCHEDULE}.eta_min",
+        "0.5 is above learning_rate 0.003",
+    ),
     ("a metric that selects no epoch", unevaluated(validation_metric="accuracy"), "trainer.validation_metric", IDLE),
 ]
 
@@ -107,6 +125,11 @@ def test_both_metrics_are_reported_at_once() -> None:
         watched("recall", TWO, validation_metric="roc_auc"),
         watched("recall", TWO, validation_field="y"),
         watched("loss", TWO, validation_field="combined"),
+        scheduled(decay="exponential", decay_rate=0.5, decay_steps=5, staircase=True),
+        scheduled(decay="cosine", t_0=5, t_mult=2, eta_min=0.0001),
+        scheduled(decay="linear", decay_rate=0.96, decay_steps=10000, staircase=False, t_0=None, t_mult=1, eta_min=0),
+        trainer(learning_rate="auto", learning_rate_scheduler={"decay": "cosine", "eta_min": 0.5}),
+        trainer(learning_rate=1, learning_rate_scheduler={"decay": "cosine", "eta_min": 1}),
         unevaluated(),
         unevaluated(early_stop=-1, eval_batch_size=0, learning_rate_scheduler=None),
         # As Ludwig fills them in.

@@ -23,6 +23,14 @@ def scheduled(name: str, value: Any, new: str, result: Any, *more: str) -> Case:
     return {"trainer": {name: value}}, {"trainer": {"learning_rate_scheduler": {new: result}}}, (line, *more)
 
 
+def decaying(name: str, value: Any) -> Case:
+    """A field of the trainer that acts with the exponential decay."""
+    old, new, lines = scheduled(name, value, name, value)
+    _, _, of_decay = scheduled("decay", "exponential", "decay", "exponential")
+    old["trainer"]["decay"] = new["trainer"]["learning_rate_scheduler"]["decay"] = "exponential"
+    return old, new, (*of_decay, *lines)
+
+
 TRAINER: dict[str, Case] = {
     "training": (
         {"training": {"epochs": 3}},
@@ -30,19 +38,20 @@ TRAINER: dict[str, Case] = {
         ("config.training is read as config.trainer",),
     ),
     "a field of training": (
-        {"training": {"decay_rate": 0.9}},
-        {"trainer": {"learning_rate_scheduler": {"decay_rate": 0.9}}},
+        {"training": {"learning_rate_warmup_epochs": 2}},
+        {"trainer": {"learning_rate_scheduler": {"warmup_evaluations": 2}}},
         (
             "config.training is read as config.trainer",
-            "config.training.decay_rate is read as config.trainer.learning_rate_scheduler.decay_rate",
+            "config.training.learning_rate_warmup_epochs is read as "
+            "config.trainer.learning_rate_scheduler.warmup_evaluations",
         ),
     ),
     "decay": scheduled("decay", True, "decay", "exponential", "config.trainer.decay: true is read as exponential"),
     "no decay": scheduled("decay", False, "decay", None, "config.trainer.decay: false is read as null"),
     "decay as a word": scheduled("decay", "linear", "decay", "linear"),
-    "decay_steps": scheduled("decay_steps", 5, "decay_steps", 5),
-    "decay_rate": scheduled("decay_rate", 0.5, "decay_rate", 0.5),
-    "staircase": scheduled("staircase", True, "staircase", True),
+    "decay_steps": decaying("decay_steps", 5),
+    "decay_rate": decaying("decay_rate", 0.5),
+    "staircase": decaying("staircase", True),
     "warm-up": scheduled("learning_rate_warmup_epochs", 2, "warmup_evaluations", 2),
     "plateau": scheduled(
         "reduce_learning_rate_on_plateau",

@@ -51,7 +51,7 @@ def test_similar_classes_share_a_target() -> None:
     expected = -(shares * LOGITS.log_softmax(1)).sum(1)
     given = {"class_similarities": similarities, "class_similarities_temperature": 0.5}
     torch.testing.assert_close(rows(**given), expected)
-    torch.testing.assert_close(rows(class_similarities=similarities), PLAIN)
+    torch.testing.assert_close(rows(**{**given, "class_similarities_temperature": 0.0}), PLAIN)
 
 
 def test_similarities_spread_shares_as_they_spread_classes() -> None:
