@@ -27,7 +27,9 @@ def base_job(path: str) -> Job:
         "backend": {"cache_dir": "cache"},
     }
     if path.endswith(".tied"):
-        job["config"]["input_features"].append({"name": f"{INPUTS[inputs[0]]}2", "type": inputs[0]})
+        # What passes through has no weights to share, and an encoder of its own would be refused.
+        dense = {"encoder": "dense"} if inputs[0] in ("number", "binary") else {}
+        job["config"]["input_features"].append({"name": f"{INPUTS[inputs[0]]}2", "type": inputs[0], **dense})
     if path.endswith(".bucketing_field"):
         job["config"]["input_features"].append({"name": "note", "type": "text"})
     if path.endswith((".dependencies", ".validation_field")):

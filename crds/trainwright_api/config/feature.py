@@ -38,7 +38,7 @@ class Feature(Chosen):
 class BaseInput(Feature):
     """An input feature."""
 
-    tied: Name | None = Field(None, description="Name of an input of the same type. Both share one encoder.")
+    tied: Name | None = Field(None, description="Name of an input of the same type, whose encoder this one shares.")
 
 
 class EmbeddedInput(BaseInput):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from trainwright_api.config.feature import Feature
+from trainwright_api.config.tied import root_of
 from trainwright_api.schema.choice import Chosen
 from trainwright_api.schema.section import Section
 
@@ -13,9 +14,18 @@ OF_INPUTS = ("preprocessing", "encoder", "augmentation")
 OF_OUTPUTS = ("preprocessing", "decoder", "loss")
 
 
-def merged(features: Iterable[Feature], defaults: Section | None, keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the features with the defaults of their types, for the sections named by `keys`."""
-    return [_merged(feature, getattr(defaults, feature.type, None), keys) for feature in features]
+def merged(features: Sequence[Feature], defaults: Section | None, keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the features with the defaults of their types, for the sections named by `keys`.
+
+    A tied input without an encoder gets that of its root.
+    """
+    found = [_merged(feature, getattr(defaults, feature.type, None), keys) for feature in features]
+    of = {feature.name: section for feature, section in zip(features, found, strict=True)}
+    for feature, section in zip(features, found, strict=True):
+        root = root_of(feature, features)
+        if "encoder" not in feature.model_fields_set and "encoder" in of[root.name]:
+            section["encoder"] = of[root.name]["encoder"]
+    return found
 
 
 def _merged(feature: Feature, defaults: Section | None, keys: tuple[str, ...]) -> dict[str, Any]:

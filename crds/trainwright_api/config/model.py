@@ -14,6 +14,7 @@ from trainwright_api.config.features import InputFeature, OutputFeature
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.outlines import mapping
 from trainwright_api.config.relations import mistakes_between
+from trainwright_api.config.tied import encoder_mistakes
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.schema.choice import Later, default_words
 from trainwright_api.schema.fields import Name
@@ -70,8 +71,9 @@ class ModelConfig(Section):
         yield from mistakes_between(values)
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        """Yield mistakes of features that arise from the merge with `defaults`."""
+        """Yield mistakes of features that arise from the merge with `defaults`, and those of tied inputs."""
         if self.defaults is None:
+            yield from encoder_mistakes(self.input_features)
             return
         whole = {
             "input_features": merged(self.input_features, self.defaults, OF_INPUTS),
