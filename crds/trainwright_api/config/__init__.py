@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from trainwright_api.config.model import ModelConfig
-from trainwright_api.config.resolve import resolve
+from trainwright_api.config.resolve import resolve, stored_config
 
-__all__ = ["ModelConfig", "resolve"]
+__all__ = ["ModelConfig", "resolve", "stored_config"]

@@ -8,7 +8,7 @@ from typing import Any
 from trainwright_api.config.features import InputFeature
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.model import ModelConfig
-from trainwright_api.schema.section import Section
+from trainwright_api.schema.section import Section, without_relations
 
 
 def resolve(config: ModelConfig) -> ModelConfig:
@@ -30,6 +30,12 @@ def resolve(config: ModelConfig) -> ModelConfig:
         if output.decoder.type == "tagger":
             written["reduce_input"] = None  # a tagger takes each step
     return ModelConfig.model_validate(_filled(ModelConfig.model_validate(given)))
+
+
+def stored_config(value: Mapping[str, Any]) -> ModelConfig:
+    """The resolved config of a trained model, whose options fitted together when it was trained."""
+    with without_relations():
+        return ModelConfig.model_validate(value)
 
 
 def _take_tokenizer(written: dict[str, Any], feature: InputFeature) -> None:

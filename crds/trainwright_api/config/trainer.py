@@ -130,8 +130,10 @@ class TrainerConfig(Section):
     )
     validation_metric: Name | None = Field(
         None,
-        description="Metric that selects the best epoch. null: the default of the output. Where the validation rows do "
-        "not define it, such as roc_auc of one class, the loss of the output selects it.",
+        description=(
+            "Metric that selects the best epoch. null: that of the output. "
+            "The loss selects it where the metric has no value."
+        ),
     )
     optimizer: Annotated[Optimizer, OPTIMIZER] = Field(default_factory=OPTIMIZER.make, description="The optimizer.")
     regularization_type: Literal["l1", "l2", "l1_l2"] | None = Field(

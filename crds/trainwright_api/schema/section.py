@@ -16,6 +16,8 @@ Their messages can be shown unchanged. The location is the key that the user has
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, Self, get_args
 
@@ -31,6 +33,18 @@ MOST_UNKNOWN = 100
 """The maximum of unknown keys of one section that are listed."""
 _OF_WORDS = ("literal_error", "unknown_word")
 _PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
+
+_CHECKS_RELATIONS: ContextVar[bool] = ContextVar("checks relations", default=True)
+
+
+@contextmanager
+def without_relations() -> Iterator[None]:
+    """Check no relations between fields, for values that were valid when an earlier version stored them."""
+    token = _CHECKS_RELATIONS.set(False)
+    try:
+        yield
+    finally:
+        _CHECKS_RELATIONS.reset(token)
 
 
 class Section(BaseModel):
@@ -64,12 +78,15 @@ class Section(BaseModel):
             raise PydanticCustomError("section_type", "expected keys and values, found {found}", context)
         known = {key: item for key, item in value.items() if cls._knows(key)}
         lines = list(_unknown_keys([key for key in value if key not in known], cls, value))
-        lines.extend(cls.mistakes_in(known))
+        checks_relations = _CHECKS_RELATIONS.get()
+        if checks_relations:
+            lines.extend(cls.mistakes_in(known))
         try:
             section = handler(known)
         except ValidationError as error:
             raise failure([*(_detail(line, cls) for line in error.errors(include_url=False)), *lines]) from None
-        lines.extend(section.mistakes())
+        if checks_relations:
+            lines.extend(section.mistakes())
         if lines:
             raise failure(lines)
         return section

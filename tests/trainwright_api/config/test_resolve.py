@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.config import ModelConfig, resolve, stored_config
 from trainwright_api.config.encoders import DenseEncoder, PassthroughEncoder
 from trainwright_api.config.features import CategoryInput, NumberInput, NumberOutput
 from trainwright_api.schema.section import Section
@@ -150,3 +151,16 @@ def test_the_given_config_is_left_as_it_is() -> None:
     before = config.model_dump(exclude_unset=True)
     resolve(config)
     assert config.model_dump(exclude_unset=True) == before
+
+
+def test_the_config_of_a_model_is_read_though_later_versions_refuse_relations_in_it() -> None:
+    trainer: dict[str, dict[str, Any]] = {"learning_rate_scheduler": {"decay_rate": 0.5}}
+    stored = resolved([number()]).model_dump() | {"trainer": trainer}
+    schedule = stored_config(stored).trainer.learning_rate_scheduler
+    assert schedule is not None
+    assert schedule.decay_rate == 0.5
+    with pytest.raises(ValidationError, match="acts only with decay exponential"):
+        ModelConfig.model_validate(stored)
+    trainer["learning_rate_scheduler"]["decay_rate"] = "high"
+    with pytest.raises(ValidationError, match="decay_rate"):
+        stored_config(stored)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from trainwright_api.config import ModelConfig
+from trainwright_api.config import ModelConfig, stored_config
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.data.new_data import NewData
@@ -177,7 +177,7 @@ class Transform:
             line = f"{path} has format {found}, this version reads {FORMAT}. Export the model again."
             raise Mistakes.one("export", line)
         return cls(
-            ModelConfig.model_validate(body["config"]),
+            stored_config(body["config"]),
             body["statistics"],
             [GraphInput(**{**one, "shape": tuple(one["shape"])}) for one in body["inputs"]],
             [GraphOutput(**{**one, "shape": tuple(one["shape"])}) for one in body["outputs"]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from trainwright_api.config import ModelConfig
+from trainwright_api.config import stored_config
 from trainwright_trainer.backends.ray.cluster import cluster, resources_here
 from trainwright_trainer.backends.ray.nodes import resources_of_nodes
 from trainwright_trainer.backends.ray.one_node import on_one_node
@@ -39,7 +39,7 @@ def on_ray(task: str, job: Job, console: Console) -> Any:
 
 def _check(task: str, job: Job) -> None:
     model = load_facts(str(job.model), job.keys.artifacts, "model")
-    features = features_of(ModelConfig.model_validate(model.config), targets=task == "evaluate")
+    features = features_of(stored_config(model.config), targets=task == "evaluate")
     source.check(dataset_files(job), wanted_columns(features, None))
 
 

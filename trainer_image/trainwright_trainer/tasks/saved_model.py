@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from trainwright_api.config import ModelConfig
+from trainwright_api.config import ModelConfig, stored_config
 from trainwright_api.config.features import OutputFeature
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.content import content_now
@@ -69,7 +69,7 @@ class SavedModel:
 def load_model(location: Place, access: S3Credentials | None = None, device: str = "cpu") -> SavedModel:
     """Load the model from its folder or its run folder. Raises `Mistakes` if there is no model, or it is damaged."""
     folder = model_folder.load(str(location), access)
-    config = ModelConfig.model_validate(folder.config)
+    config = stored_config(folder.config)
     layout = layout_of(config, folder.statistics)
     model = Model(config, folder.statistics, layout, seed=0)
     there = torch.device(device)
