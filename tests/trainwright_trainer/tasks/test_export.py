@@ -113,7 +113,7 @@ def test_serving_warns_as_predict_does(run):
     assert [one.filename for one in caught] == [__file__]
 
 
-@pytest.mark.parametrize("name", ['say "a"', "a\\", "a\nb"])
+@pytest.mark.parametrize("name", ['say "a"', "a\\", "a\nb", "embedding", "linear"])
 def test_any_name_of_a_feature_is_exported(name, tmp_path):
     import pandas as pd
 
@@ -126,3 +126,34 @@ def test_any_name_of_a_feature_is_exported(name, tmp_path):
     assert found["y_predictions"].tolist() == pytest.approx(
         load_trained(tmp_path / "run").predict(rows)["y_predictions"]
     )
+
+
+@pytest.mark.parametrize("name", ["linear", "squeeze"])
+def test_any_name_of_an_output_is_exported(name, workplace):
+    import pandas as pd
+
+    workplace.job(lambda job: job["config"]["output_features"][0].update(name=name, column="late"))
+    workplace.done("train", "job.yaml", "--output", "out")
+    workplace.done("export", "out", "--format", "onnx", "--output", "served")
+    rows = pd.read_csv(next(workplace.folder.glob("*.csv"))).head(20)
+    found, expected = serving.load("served").predict(rows), load_trained("out").predict(rows)
+    shares = [column for column in found if "probability" in column]
+    assert shares
+    assert found[shares].to_numpy() == pytest.approx(expected[shares].to_numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "path"),
+    [("a a.lengths", "y", "config.input_features[1]"), ("a y.lengths", "y", "config.input_features[1]")],
+)
+def test_a_feature_with_the_name_of_the_lengths_of_another_is_refused(inputs, outputs, path, tmp_path):
+    import pandas as pd
+
+    names = inputs.split(), outputs.split()
+    rows = pd.DataFrame({name: ["u v", "v", "w w"] * 20 for name in (*names[0], *names[1])})
+    features = [[{"name": name, "type": "sequence"} for name in part] for part in names]
+    config = {"input_features": features[0], "output_features": features[1], "trainer": {"epochs": 1}}
+    train({"config": config}, dataset=rows, output=tmp_path / "run", quiet=True)
+    with pytest.raises(Mistakes, match="is also the name of the lengths of another feature") as found:
+        export(str(tmp_path / "run"), "onnx", str(tmp_path / "served"))
+    assert found.value.problems[0].path == f"{path}.name"

@@ -30,6 +30,9 @@ def write_onnx(
     program: ExportedProgram, inputs: Sequence[GraphInput], outputs: Sequence[GraphOutput], path: Path
 ) -> None:
     """Write the graph, and beside it the weights if the model has more than 2 GB."""
+    from onnx.checker import check_model
+    from onnx_ir.passes.common import NameFixPass
+
     converted = torch.onnx.export(
         program,
         dynamo=True,
@@ -38,7 +41,9 @@ def write_onnx(
         output_names=[one.name for one in outputs],
     )
     assert converted is not None, "torch.onnx.export returns a program if dynamo is set"
+    NameFixPass()(converted.model)  # torch leaves inner values with the name of an input or output
     converted.save(path)
+    check_model(path)
 
 
 def write_pt2(program: ExportedProgram, path: Path) -> None:

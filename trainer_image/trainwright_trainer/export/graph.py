@@ -60,8 +60,7 @@ def _part(logits: torch.Tensor | Steps, part: Part) -> torch.Tensor:
 def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout) -> list[GraphInput]:
     """The inputs of the graph, in the order of the config. A ragged feature has a second one, with its lengths.
 
-    Sequences and texts have the length of the longest row that the model reads; sets and bags have any length. Raises
-    `Mistakes` if two inputs have the same name.
+    Sequences and texts have the length of the longest row that the model reads; sets and bags have any length.
     """
     found: list[GraphInput] = []
     for feature in config.input_features:
@@ -76,11 +75,6 @@ def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]
         length = f"length of {name}" if feature.type in _ANY_LENGTH else statistics[name]["length"]
         found.append(GraphInput(name, name, "values", "int64", (ROWS, length)))
         found.append(GraphInput(name + LENGTHS, name, "lengths", "int64", (ROWS,)))
-    names = [one.name for one in found]
-    for position, feature in enumerate(config.input_features):
-        if names.count(feature.name) > 1:
-            line = f"{feature.name!r} is also the input of the graph with the lengths of another feature: rename it"
-            raise Mistakes.one(f"config.input_features[{position}].name", line)
     return found
 
 
@@ -104,6 +98,16 @@ def graph_outputs(
         if feature.type in SEQUENCES:
             found.append(GraphOutput(feature.name + LENGTHS, feature.name, "lengths", "int64", (ROWS,)))
     return found
+
+
+def refuse_equal_names(config: ModelConfig, inputs: Sequence[GraphInput], outputs: Sequence[GraphOutput]) -> None:
+    """Raise `Mistakes` if two of the inputs and outputs have the same name."""
+    names = [one.name for one in (*inputs, *outputs)]
+    for section in ("input_features", "output_features"):
+        for position, feature in enumerate(getattr(config, section)):
+            if names.count(feature.name) > 1:
+                line = f"{feature.name!r} is also the name of the lengths of another feature in the graph: rename it"
+                raise Mistakes.one(f"config.{section}[{position}].name", line)
 
 
 def traced(

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from trainwright_api.problems import Mistakes, nearest
 from trainwright_trainer.export import files
-from trainwright_trainer.export.graph import graph_inputs, graph_outputs, traced
+from trainwright_trainer.export.graph import graph_inputs, graph_outputs, refuse_equal_names, traced
 from trainwright_trainer.export.refusals import refuse, refused_by_torch
 from trainwright_trainer.export.transform import FILE, Transform
 from trainwright_trainer.rundir import layout, model_folder
@@ -79,6 +79,7 @@ def _graph(format_: str, file: str, place: Place, folder: Path) -> None:
     refuse(saved.config, saved.model, format_)
     inputs = graph_inputs(saved.config, saved.statistics, saved.layout)
     outputs = graph_outputs(saved.config, saved.statistics, saved.model.combiner.output_length)
+    refuse_equal_names(saved.config, inputs, outputs)
     with refused_by_torch(format_), files.quiet():
         program = traced(saved.model, saved.layout, inputs, outputs)
         if format_ == "onnx":
