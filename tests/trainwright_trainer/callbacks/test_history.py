@@ -35,6 +35,7 @@ def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build
         "best": {"epoch": 1, "step": 462},
         "end": None,
     }
+    assert content["split_rows"]["test"] == 67_375
     assert content["rounds"][0] == {
         "attempt": 1,
         "epoch": 0,

@@ -117,6 +117,13 @@ def test_other_test_rows_are_named(split: str, path: tuple[str, ...], value: Any
     assert line == (named and f"the test rows are not the same ({named}), which alone can change a score")
 
 
+def test_another_number_of_test_rows_is_named() -> None:
+    few, many, unknown = record(test_rows=64), record("b", test_rows=76), record("c")
+    line = other_rows_line([few, many, unknown])
+    assert line == "the test rows are not the same (64 and 76 rows), which alone can change a score"
+    assert other_rows_line([few, replace(few, label="b"), unknown]) is None
+
+
 def test_a_rate_that_nothing_scales_is_one_line() -> None:
     def run(rate: float, scaled: float) -> Any:
         other = changed(("config", "trainer", "learning_rate"), rate)

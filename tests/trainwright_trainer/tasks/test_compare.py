@@ -82,6 +82,33 @@ def test_runs_of_one_name_have_other_labels(runs):
     assert records(["copy"])[0].state == "not ended"
 
 
+def test_another_run_to_start_from_is_a_setting(runs):
+    job = runs.job(lambda job: job.update(FAST, resumeFrom="out/short"), "tuned.yaml")
+    runs.done("train", job)
+    out = runs.done("compare", "out/short", "out/tuned").out
+    line = next(line for line in out.splitlines() if line.startswith("resumeFrom"))
+    assert line.split()[1] == "–"
+    assert "out/short/model" in line
+
+
+def test_the_test_rows_are_counted(runs):
+    lines = (runs.folder / "data.csv").read_text().splitlines()
+    few = [line.rpartition(",")[0] + "," if place % 5 == 0 else line for place, line in enumerate(lines)]
+    runs.data(lines[0], *few[1:])
+    for name, strategy in (("all", "fill_with_mode"), ("some", "drop_row")):
+        fill = {"missing_value_strategy": strategy}
+        job = runs.job(
+            lambda job, fill=fill: (job.update(FAST), job["config"]["output_features"][0].update(preprocessing=fill)),
+            f"{name}.yaml",
+        )
+        runs.done("train", job)
+    every, some = (one.test_rows or 0 for one in records(["out/all", "out/some"]))
+    assert 0 < some < every
+    assert (
+        f"the test rows are not the same ({every} and {some} rows)" in runs.done("compare", "out/all", "out/some").out
+    )
+
+
 def test_a_run_in_a_store(runs, bucket):
     storage = storage_at(f"{bucket}/runs/short")
     for path in (runs.folder / "out/short").rglob("*.json"):

@@ -70,6 +70,7 @@ class History:
             "attempt": self._started.attempt,
             "name": self._started.name,
             "validation_metric": decisive_of(self._started.validation_metric, self.rounds),
+            "split_rows": dict(self._started.split_rows),
             "rounds": [_row(attempt, round_) for attempt, round_ in self._rounds],
             "best": None if best is None else {"epoch": best.epoch, "step": best.step},
             "end": None if self._ended is None else nan_to_none(vars(self._ended)),

@@ -32,7 +32,8 @@ _TELLING = ("roc_auc", "accuracy", "mean_absolute_error", "loss")
 class RunRecord:
     """A run as its folder describes it. `test` and `seconds` are those of the end; empty and NaN while it trains.
 
-    `monitored`: the metric that decides the best epoch, such as `late.roc_auc`. `resolved`: resolved.json.
+    `monitored`: the metric that decides the best epoch, such as `late.roc_auc`. `resolved`: resolved.json, and the
+    source of `resumeFrom`. `test_rows`: None in a run of an earlier version.
     """
 
     label: str
@@ -44,6 +45,7 @@ class RunRecord:
     seconds: float
     monitored: str
     resolved: Mapping[str, Any]
+    test_rows: int | None = None
 
     def validation(self, name: str) -> float:
         """The validation score of the best round; NaN without one."""
@@ -114,10 +116,16 @@ def differences(runs: Sequence[RunRecord]) -> dict[str, list[str]]:
 
 
 def other_rows_line(runs: Sequence[RunRecord]) -> str | None:
-    """A line that names the settings by which the runs have different test rows; None if the rows are the same."""
+    """A line that names the settings by which the runs have different test rows, or the numbers of these rows.
+
+    None if the rows are the same. An output feature may drop some.
+    """
     draws = {run.resolved.get("config", {}).get("preprocessing", {}).get("split", {}).get("type") for run in runs}
     paths = (*_SETTINGS_OF_ROWS, *(["seed"] if draws & _DRAWN_SPLITS else []))
     found = [path for path in differences(runs) if path in paths or _is_below(path, paths)]
+    counts = dict.fromkeys(run.test_rows for run in runs if run.test_rows is not None)
+    if len(counts) > 1:
+        found.append(f"{' and '.join(map(formats.count, counts))} rows")
     return f"the test rows are not the same ({', '.join(found)}), which alone can change a score" if found else None
 
 

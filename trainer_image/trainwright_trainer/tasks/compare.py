@@ -75,6 +75,7 @@ def _record(
     rounds = History.from_json(metrics).rounds
     end = metrics["end"] or {}
     step = end.get("best_step", (metrics["best"] or {}).get("step"))
+    source = run.start.job.get("resumeFrom") if run and run.start else None
     return RunRecord(
         label=label,
         place=place,
@@ -84,7 +85,8 @@ def _record(
         test=_known(end.get("test", {})),
         seconds=end.get("seconds", rounds[-1].seconds if rounds else math.nan),
         monitored=metrics["validation_metric"],
-        resolved=resolved.get("resolved", {}),
+        resolved={**resolved.get("resolved", {}), **({"resumeFrom": source} if source else {})},
+        test_rows=metrics.get("split_rows", {}).get("test"),
     )
 
 
