@@ -163,6 +163,8 @@ def test_one_test_score_stands_for_each_output() -> None:
     assert scored_metrics(runs) == ["y.loss", "y.accuracy", "y.roc_auc", "z.loss", "z.mean_absolute_error"]
     assert telling_metrics(runs) == ["y.roc_auc", "z.mean_absolute_error"]
     assert telling_metrics([record(monitored="y.accuracy")]) == ["y.accuracy"]
+    lists = {"s": {"loss": 0.5, "jaccard": 0.7}, "t": {"loss": 0.5, "sequence_accuracy": 0.1, "token_accuracy": 0.7}}
+    assert telling_metrics([record(test=lists)]) == ["s.jaccard", "t.token_accuracy"]
     assert math.isnan(runs[0].test_score("z.loss"))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Evaluated, Scores
+from trainwright_trainer.report.words import TELLING
 
 # Facts of a run that say nothing about the reason for its scores.
 # The values that the recipe has chosen are those of config.trainer.
@@ -24,8 +25,6 @@ _DRAWN_SPLITS = {"random", "stratify"}
 """The splits that depend on the seed."""
 # Lists of objects with a name, which are compared by that name.
 _NAMED = ("input_features", "output_features")
-# The metric that stands for an output without a monitored one is the first of these.
-_TELLING = ("roc_auc", "accuracy", "mean_absolute_error", "loss")
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def telling_metrics(runs: Sequence[RunRecord]) -> list[str]:
     for output in dict.fromkeys(name.rpartition(".")[0] for name in every):
         own = [name for name in every if name.rpartition(".")[0] == output]
         watched = [run.monitored for run in runs if run.monitored in own and not run.monitored.endswith(".loss")]
-        known = [f"{output}.{metric}" for metric in _TELLING if f"{output}.{metric}" in own]
+        known = [f"{output}.{metric}" for metric in TELLING if f"{output}.{metric}" in own]
         found.append(next(iter((*watched, *known, *own))))
     return found
 

@@ -18,11 +18,11 @@ from trainwright_trainer.report.data import (
     TokenCounts,
 )
 
-# The headline metric is the first of these if the job watches no metric itself.
-_TELLING = (
+TELLING = (
     *("roc_auc", "accuracy", "jaccard", "token_accuracy"),
     *("mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss"),
 )
+"""The headline metric of an output is the first of these if the job watches none of its metrics."""
 
 
 def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
@@ -30,7 +30,7 @@ def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
     feature, _, metric = (watched or "").rpartition(".")
     if feature == output.name and metric != "loss" and _known(output.scores, metric):
         return metric
-    known = [name for name in (*_TELLING, *output.scores) if _known(output.scores, name)]
+    known = [name for name in (*TELLING, *output.scores) if _known(output.scores, name)]
     # Prefer a metric that a baseline has too.
     compared = [name for name in known if strongest_baseline(output, name)]
     return next(iter((*compared, *known)), None)
