@@ -80,7 +80,7 @@ def test_the_result_names_the_best_trial_and_what_was_asked_for(storage, objecti
     ]
     asked = {"num_samples": 3, "time_budget_s": 60}
     assert not folder.is_done(storage, asked)
-    folder.write_result(storage, trials, objective, trials[1], asked)
+    folder.write_result(storage, trials, objective, trials[1], 0.75, asked)
     found = json.loads(storage.read("hyperopt.json"))
     assert [row["trial"] for row in found["trials"]] == ["0002", "0001", "0003"]
     assert found["best"] == {
@@ -89,6 +89,7 @@ def test_the_result_names_the_best_trial_and_what_was_asked_for(storage, objecti
         "score": 0.7,
         "state": "stopped",
         "values": {"rate": 2},
+        "model_score": 0.75,
     }
     assert (found["trials"][2]["line"], found["trials"][2]["score"], found["ended"]) == ("no", None, 3)
     assert folder.is_done(storage, asked)

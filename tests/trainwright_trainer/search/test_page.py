@@ -15,8 +15,9 @@ from trainwright_trainer.search.trials import Origin
 
 def report(objective, trials, rounds=None):
     job = "metadata:\n  name: job-0002\n"
+    score = max((trial.score for trial in trials if trial.state != "failed"), default=0.0)
     return SearchReport(
-        "job <1>", objective, trials, ("rate",), 12.5, rounds or {}, job, {"roc_auc": 0.625}, {"torch": "2"}
+        "job <1>", objective, trials, ("rate",), 12.5, rounds or {}, job, score, {"roc_auc": 0.625}, {"torch": "2"}
     )
 
 
@@ -52,6 +53,13 @@ def test_the_page_has_all_sections_and_no_script(objective, trial):
     assert "column &lt;x&gt; is missing" in page
     assert "<dt>test roc_auc, best trial</dt><dd>0.6250</dd>" in page
     assert "name: job-0002" in page
+
+
+def test_the_lead_has_the_score_of_the_model_beside_that_of_the_stopped_trial(objective, trial):
+    page = render(replace(report(objective, some(trial)), model_score=0.7))
+    assert "<strong>roc_auc 0.7000</strong>" in page
+    assert "<dt>score when stopped</dt><dd>0.6800</dd>" in page
+    assert "score when stopped" not in render(report(objective, some(trial)))
 
 
 def test_the_table_names_the_trial_that_another_one_went_on_from(objective, trial):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.search.result import best_of
+from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.result import best_of, summary_line
+from trainwright_trainer.search.trial_run import TrialSetting
+from trainwright_trainer.tasks.run import run
 
 
 def test_the_best_trial_has_the_best_score_and_did_not_fail(trial, objective):
@@ -30,3 +35,21 @@ def test_if_all_trials_failed_the_most_frequent_line_is_the_error(trial, objecti
 def test_a_time_budget_without_a_score_is_a_mistake(trial, objective):
     with pytest.raises(Mistakes, match="time_budget_s: it is over before a trial has a score: raise it"):
         best_of([trial("0001")], objective)
+
+
+def test_the_summary_has_the_score_of_the_model_beside_that_of_the_stopped_trial(trial, objective, storage, tmp_path):
+    plain = {"attempt": 1, "seconds": 1.0, "rows_per_second": 1.0, "learning_rate": 0.1, "best": True}
+    rounds = [
+        {**plain, "epoch": at, "step": at, "scores": {"validation": {"late": {"roc_auc": score}}}}
+        for at, score in enumerate([0.7, 0.75])
+    ]
+    storage.write("trials/0001/metrics.json", [json.dumps({"rounds": rounds, "end": None}).encode()])
+    rate = {"space": "choice", "categories": [0.1]}
+    plain_config = {"output_feature": "late", "metric": "roc_auc", "parameters": {"trainer.learning_rate": rate}}
+    config = HyperoptConfig.model_validate(plain_config)
+    setting = TrialSetting({}, "job", tmp_path / "out", None, objective, 1, run)
+    for kind, found in (("stopped", "0.7500 (0.7000 when the search stopped it; the"), ("done", "0.7000 (the")):
+        best = trial("0001", [0.7], kind)
+        log = SearchLog(storage, [best, trial("0002", [0.6], "done")])
+        line = summary_line(config, log, setting, best)
+        assert f"best trial 0001: validation late.roc_auc {found} worst trial: 0.6000) · model" in line

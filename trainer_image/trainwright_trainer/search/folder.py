@@ -61,9 +61,17 @@ def is_done(storage: Storage, executor: Mapping[str, Any]) -> bool:
 
 
 def write_result(
-    storage: Storage, trials: Sequence[Trial], objective: Objective, best: Trial, executor: Mapping[str, Any]
+    storage: Storage,
+    trials: Sequence[Trial],
+    objective: Objective,
+    best: Trial,
+    model_score: float,
+    executor: Mapping[str, Any],
 ) -> None:
-    """Write hyperopt.json: the trials from the best to the worst, and then those without a score."""
+    """Write hyperopt.json: the trials from the best to the worst, and then those without a score.
+
+    `model_score`: the score of the model, which is that of the best trial unless the search had stopped the trial.
+    """
     order = ranked(trials, objective)
     rest = [trial for trial in trials if trial not in order]
     body = {
@@ -72,7 +80,7 @@ def write_result(
         "split": objective.split,
         "goal": "maximize" if objective.maximize else "minimize",
         "ended": ended(trials),
-        "best": _row(best),
+        "best": {**_row(best), "model_score": model_score},
         "trials": [_row(trial) for trial in (*order, *rest)],
         "asked": {name: executor[name] for name in _MOST},
     }

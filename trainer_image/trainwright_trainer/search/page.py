@@ -27,7 +27,7 @@ SHORT_STATE = 32
 @dataclass(frozen=True)
 class SearchReport:
     """`logarithmic`: the parameters with a logarithmic space; `rounds`: the evaluation rounds of the best trials, by
-    trial; `job`: job.yaml of the best one."""
+    trial; `job`: job.yaml of the best one; `model_score`: the score of its model."""
 
     name: str
     objective: Objective
@@ -36,6 +36,7 @@ class SearchReport:
     seconds: float
     rounds: Mapping[str, Sequence[Evaluated]]
     job: str
+    model_score: float
     test: Mapping[str, float]
     versions: Mapping[str, str]
 
@@ -83,11 +84,12 @@ def _head(data: SearchReport, order: Sequence[Trial]) -> Markup:
         "trials": formats.count(len(data.trials)),
         **{kind: formats.count(count) for kind, count in counts.items() if count},
         "search time": formats.duration(data.seconds),
+        **({} if data.model_score == best.score else {"score when stopped": formats.score(best.score)}),
         "worst score": formats.score(order[-1].score),
         **{f"test {metric}, best trial": formats.score(value) for metric, value in data.test.items()},
     }
     pairs = [element("div", element("dt", name), element("dd", value)) for name, value in facts.items()]
-    strong = element("strong", f"{objective.metric} {formats.score(best.score)}")
+    strong = element("strong", f"{objective.metric} {formats.score(data.model_score)}")
     return element(
         "header",
         element("p", "Search report", class_="kicker"),

@@ -20,7 +20,7 @@ from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.search import folder, page
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.objective import Objective, split_of
-from trainwright_trainer.search.trial_run import TrialSetting, history
+from trainwright_trainer.search.trial_run import TrialSetting, history, rounds_before
 from trainwright_trainer.search.trials import Trial, ranked
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.location import Place
@@ -46,7 +46,16 @@ def write_result(
     """Write the model and the report of the search. The result comes last: with it, the search is done."""
     folder.copy_model(storage, setting.storage(best.id))
     storage.write(layout.REPORT, [page.render(_report(name, config, log, setting, best)).encode()])
-    folder.write_result(storage, log.trials, setting.objective, best, config.executor.model_dump())
+    score = model_score(setting, best)
+    folder.write_result(storage, log.trials, setting.objective, best, score, config.executor.model_dump())
+
+
+def model_score(setting: TrialSetting, best: Trial) -> float:
+    """The score of the best trial's model. It differs from the trial's if the run of a stopped trial was completed."""
+    if best.state != "stopped" or best.is_trained:
+        return best.score
+    own = History.from_json(history(setting.storage(best.id))).rounds
+    return setting.objective.of_rounds([*rounds_before(setting, best.origin), *own])
 
 
 def _report(name: str, config: HyperoptConfig, log: SearchLog, setting: TrialSetting, best: Trial) -> page.SearchReport:
@@ -61,6 +70,7 @@ def _report(name: str, config: HyperoptConfig, log: SearchLog, setting: TrialSet
         seconds=log.seconds,
         rounds={trial: History.from_json(content).rounds for trial, content in histories.items()},
         job=setting.storage(best.id).read(layout.JOB).decode(),
+        model_score=model_score(setting, best),
         test=end["test"].get(setting.objective.feature, {}) if end else {},
         versions=versions(),
     )
@@ -69,8 +79,10 @@ def _report(name: str, config: HyperoptConfig, log: SearchLog, setting: TrialSet
 def summary_line(config: HyperoptConfig, log: SearchLog, setting: TrialSetting, best: Trial) -> str:
     objective, output = setting.objective, setting.output
     scores = [trial.score for trial in ranked(log.trials, objective)]
-    worst = f"(the worst trial: {formats.score(scores[-1])})"
-    span = f"{formats.score(scores[0])} {worst}{_evaluated(config, setting, best)}"
+    score = model_score(setting, best)
+    stopped = "" if score == best.score else f"{formats.score(best.score)} when the search stopped it; "
+    worst = f"({stopped}the worst trial: {formats.score(scores[-1])})"
+    span = f"{formats.score(score)} {worst}{_evaluated(config, setting, best)}"
     where = f"model {output / 'model'} · report {output / layout.REPORT}"
     return f"done in {formats.duration(log.seconds)} · best trial {best.id}: {objective.name} {span} · {where}"
 
