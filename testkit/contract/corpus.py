@@ -27,7 +27,7 @@ INPUTS = {
     "vector": "point",
     "image": "picture",
 }
-OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
+OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "shares"}
 """Columns by type. `tests/laws/option_data.py` writes a data set with them."""
 WIDTHS = {"category": 3, "vector": 2, "set": 4}
 """The number of values that a decoder gives per row, if more than one."""

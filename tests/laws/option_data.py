@@ -69,6 +69,7 @@ def write(path: Path, seed: int) -> None:
             f"late{end}": _with_gaps(random, np.where(signal > 0, "yes", "no").tolist()),
             f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),
             f"place{end}": _with_gaps(random, np.abs(drawn[:, :2]).tolist()),
+            f"shares{end}": [f"{share:.3f} {1 - share:.3f}" for share in 1 / (1 + np.exp(drawn[:, 0]))],
             f"split{end}": random.choice(3, ROWS, p=[0.6, 0.2, 0.2]),
             f"labels{end}": _with_gaps(random, [" ".join(row) for row in _labels(random, signal)]),
             f"steps{end}": _with_gaps(random, _steps(random, signal)),

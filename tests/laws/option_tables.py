@@ -334,6 +334,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "*features[number].tied": {".encoder": "dense"},
     "*features[binary].tied": {".encoder": "dense"},
     "*.default_validation_metric": {"config.trainer.epochs": 30, "config.trainer.learning_rate": 0.2},
+    "config.output_features[vector].loss*softmax_cross_entropy*": {"config.output_features[vector].column": "shares"},
     "*.loss*.class_similarities": {".class_similarities_temperature": 0.5},
     "config.output_features[category].loss*.class_similarities_temperature": {
         ".class_similarities": [[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]],

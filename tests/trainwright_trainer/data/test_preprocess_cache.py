@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import EnvironmentFailure
@@ -29,6 +30,18 @@ def test_a_warm_run_is_the_cold_run(parquet, columns, usual):
     assert plain(cold) == plain(warm)
     assert (cold.content, cold.cache_key) == (warm.content, warm.cache_key)
     assert [column.type for column in cold.columns.values()] == [column.type for column in warm.columns.values()]
+
+
+def test_a_warm_cache_hides_no_target_that_is_no_share(parquet, config):
+    path = parquet({"a": [1.0, 2.0, 3.0] * 20, "y": ["0.5 0.5", "0.2 0.8", "0.5 -0.4"] * 20})
+    usual = config(["a:number"], ["y:vector"])
+    prepare(usual, path, seed=0).finish()
+    (output,) = usual.output_features
+    loss = type(output).model_validate({"name": "y", "type": "vector", "loss": {"type": "softmax_cross_entropy"}})
+    of_shares = usual.model_copy(update={"output_features": [output.model_copy(update={"loss": loss.loss})]})
+    line = r"output_features\[0\]: column 'y' holds '0.5 -0.4' in row 3, which are no shares"
+    with pytest.raises(Mistakes, match=line):
+        prepare(of_shares, path, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import vector
+from trainwright_trainer.features.errors import BadValueError
 
 VALUES = [[1.0, 2.0], None, [3.0, 4.0], [1.0, 2.0], None]
 
@@ -144,3 +147,19 @@ def test_brackets_may_hold_one_number(run):
 def test_plain_texts_are_not_spelt_again(run, monkeypatch):
     monkeypatch.delattr("trainwright_trainer.features.vector.spelt_plainly")
     assert run("vector", ["1 2", None, "3 4"]).statistics["missing"] == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["0.3 0.7", "", "0.5 -0.4"],
+        [[0.25, 0.75], None, [1.25, -0.25]],
+        [[1.0, 0.0], [0.3, 0.7004], [0.0, 0.0]],
+    ],
+)
+def test_shares_are_not_negative_and_have_the_sum_1(feature, values):
+    shares = replace(feature("vector", is_target=True), is_shares=True)
+    assert vector.clean(shares, pa.array(values[:2]), 0).unreadable == 0
+    with pytest.raises(BadValueError, match="which are no shares") as found:
+        vector.clean(shares, pa.array(values), 10)
+    assert (found.value.row, found.value.value) == (12, values[2])

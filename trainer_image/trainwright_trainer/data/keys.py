@@ -49,4 +49,5 @@ def _reading(feature: Feature) -> list[Any]:
     digests = [] if files is None else [files.digest]
     if feature.files is not None:
         digests.append(feature.files.digest)
-    return [feature.column, feature.type, feature.is_target, options, *digests]
+    checks = ["shares"] if feature.is_shares else []
+    return [feature.column, feature.type, feature.is_target, options, *digests, *checks]

@@ -38,7 +38,8 @@ def _feature(item: Any, is_target: bool, path: str, decoder: Decoder) -> Feature
     column = item.column or item.name
     is_served = decoder == "pillow"  # its statistics have the size, and there is no torch
     preprocessing = item.preprocessing if is_target or is_served else _preprocessing(item, f"{path}.encoder")
-    return Feature(item.name, column, item.type, is_target, preprocessing, path, decoder=decoder)
+    is_shares = is_target and item.type == "vector" and item.loss.type == "softmax_cross_entropy"
+    return Feature(item.name, column, item.type, is_target, preprocessing, path, decoder=decoder, is_shares=is_shares)
 
 
 def _preprocessing(item: Any, path: str) -> Any:

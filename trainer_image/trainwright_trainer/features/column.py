@@ -28,7 +28,7 @@ class Feature:
     """One feature of the config. `path` is its path in the config, `preprocessing` its preprocessing section.
 
     `files`: the files that a column of paths names, for an image. `decoder`: the library that decodes images. `points`:
-    in the texts of the column, for a number.
+    in the texts of the column, for a number. `is_shares`: each row of a vector has to be shares, whose sum is 1.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Feature:
     files: ImageFiles | None = None
     decoder: Decoder = "torchvision"
     points: Points = "decimals"
+    is_shares: bool = False
 
     @property
     def strategy(self) -> str:

@@ -27,6 +27,12 @@ _COMMA = (
     "holds {value} in row {row}, which is no vector of numbers, as in 1.0 2.5 or [1.0, 2.5]. A comma separates numbers "
     f"only before a space or in brackets, and is no decimal mark. {_REMEDY}"
 )
+_NO_SHARES = (
+    "holds {value} in row {row}, which are no shares: with the loss softmax_cross_entropy, the numbers of a row are at "
+    "least 0 and their sum is 1. Mend it, or use another loss. (Row 1 is the first row of data.)"
+)
+_TOLERANCE = 1e-3
+"""The largest distance of the sum of shares from 1."""
 _FIRST_ROWS = 100
 _SIGNS = r"[\[(,;]"
 """If the first rows of a block have such signs, its texts are spelt plainly before they are read as numbers."""
@@ -59,7 +65,10 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
         return Cleaned(pa.nulls(len(values), pa.list_(pa.float32(), 0)), _count(unfit))
     size = feature.preprocessing.vector_size or int(sizes[np.argmax(present)])
     _one_size(sizes, present, size, first_row, feature.preprocessing.vector_size is not None)
-    return Cleaned(_fixed(found.numbers, sizes, present, size), _count(unfit))
+    vectors = _fixed(found.numbers, sizes, present, size)
+    if feature.is_shares:
+        _check_shares(vectors, present, values, first_row)
+    return Cleaned(vectors, _count(unfit))
 
 
 def _read(values: pa.Array) -> _Read:
@@ -125,6 +134,14 @@ def _one_size(sizes: npt.NDArray[np.int32], present: Mask, size: int, first_row:
         row = int(np.argmax(wrong))
         message = (_WANTED if wanted else _SIZE).format(found=int(sizes[row]), size=size)
         raise BadValueError(first_row + row, None, message)
+
+
+def _check_shares(vectors: pa.Array, present: Mask, values: pa.Array, first_row: int) -> None:
+    numbers = rows_of(vectors)
+    wrong = present & ((numbers < 0).any(axis=1) | (np.abs(numbers.sum(axis=1) - 1) > _TOLERANCE))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise BadValueError(first_row + row, values[row].as_py(), _NO_SHARES)
 
 
 def _fixed(numbers: npt.NDArray[np.float32], sizes: npt.NDArray[np.int32], present: Mask, size: int) -> pa.Array:
