@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import trainwright
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.report.notebook import embedded
 
 
@@ -54,6 +55,13 @@ def test_the_index_of_pandas_stays():
     assert found["size"].equals(frame["size"])
     joined = frame.join(found.drop(columns=["size", "late"]))
     assert joined["late_probability"].notna().all()
+
+
+@pytest.mark.usefixtures("trained")
+@pytest.mark.parametrize("top_k", ["2", 2.5, 0])
+def test_a_top_k_that_is_no_whole_number_is_one_line(top_k):
+    with pytest.raises(Mistakes, match=f"--top-k: {top_k!r}: expected a whole number of at least 1"):
+        trainwright.load("out").predict("data.csv", top_k=top_k)
 
 
 @pytest.mark.usefixtures("trained")

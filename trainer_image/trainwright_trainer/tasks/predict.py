@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 
 import numpy as np
 import pyarrow as pa
@@ -119,11 +120,11 @@ def kept_columns(config: ModelConfig, columns: Sequence[str], keep: Sequence[str
 
 
 def refuse_top_k(config: ModelConfig, top_k: int | None) -> None:
-    """Raise `Mistakes` for `--top-k` below 1, or with a model without an output that is a category."""
+    """Raise `Mistakes` for a `--top-k` that is no whole number from 1 on, or for a model that predicts no category."""
     if top_k is None:
         return
-    if top_k < 1:
-        raise Mistakes.one("--top-k", f"{top_k}: expected a whole number of at least 1")
+    if not isinstance(top_k, Integral) or top_k < 1:
+        raise Mistakes.one("--top-k", f"{top_k!r}: expected a whole number of at least 1")
     if all(feature.type != "category" for feature in config.output_features):
         found = ", ".join(f"{feature.name!r} ({feature.type})" for feature in config.output_features)
         raise Mistakes.one("--top-k", f"acts on outputs of type category alone, and the model predicts {found}")
