@@ -34,7 +34,7 @@ class OnnxModel:
     session: Any
 
     def predict(self, data: ArrowTable) -> Any:
-        """One row of predictions for each row, with the columns of `trainwright predict`.
+        """One row of predictions for each row, with the columns of `trainwright predict` but no targets.
 
         `data`: a pandas DataFrame or another Arrow table with the columns of the input features. The result is the same
         kind of table. A row that an input feature drops has null predictions. Warns of missing values and of categories

@@ -107,10 +107,16 @@ def test_serving_warns_as_predict_does(run):
 
     run.done("export", "out", "--format", "onnx", "--output", "served")
     model = serving.load("served")
-    rows = pd.DataFrame({"size": [1.0, None], "open": ["yes", "no"], "kind": ["new", "a"]})
-    with pytest.warns(UserWarning, match=r"^the table: missing cells: 1 .*not know: 1 \(kind 1\)$") as caught:
+    rows = pd.DataFrame({"size": [1.0, None], "open": ["yes", "maybe"], "kind": ["new", "a"]})
+    with pytest.warns(UserWarning, match="^the table: ") as caught:
         model.predict(rows)
-    assert [one.filename for one in caught] == [__file__]
+    assert [one.filename for one in caught] == [__file__] * 2
+    with pytest.warns(UserWarning, match="^the table: ") as expected:
+        load_trained("out").predict(rows)
+    lines = [str(one.message) for one in caught]
+    assert lines == [str(one.message) for one in expected]
+    assert "values that are no binary: 1" in lines[0]
+    assert lines[1].endswith("not know: 1 (kind 1)")
 
 
 @pytest.mark.parametrize("name", ['say "a"', "a\\", "a\nb", "embedding", "linear"])
