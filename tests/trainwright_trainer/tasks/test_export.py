@@ -119,6 +119,17 @@ def test_serving_warns_as_predict_does(run):
     assert lines[1].endswith("not know: 1 (kind 1)")
 
 
+def test_serving_takes_the_words_of_the_job_for_missing(workplace):
+    import pandas as pd
+
+    workplace.job(lambda job: job.update(datasetOptions={"naValues": ["999"]}))
+    workplace.done("train", "job.yaml", "--output", "out")
+    workplace.done("export", "out", "--format", "onnx", "--output", "served")
+    rows = pd.DataFrame({"size": [1.0, 999], "open": ["yes", "no"], "kind": ["a", "b"]})
+    with pytest.warns(UserWarning, match=r"^the table: missing cells: 1 \(size 1\)$"):
+        serving.load("served").predict(rows)
+
+
 @pytest.mark.parametrize("name", ['say "a"', "a\\", "a\nb", "embedding", "linear"])
 def test_any_name_of_a_feature_is_exported(name, tmp_path):
     import pandas as pd

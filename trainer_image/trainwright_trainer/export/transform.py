@@ -19,6 +19,7 @@ import pyarrow as pa
 from trainwright_api.config import ModelConfig, stored_config
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataTable
+from trainwright_trainer.data.formats.missing_words import without_na_values
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.features.missing import rows_of
@@ -96,7 +97,8 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Transform:
-    """`graph`: the name of the graph's file, beside this one. `version`: the trainwright that wrote both."""
+    """`graph`: the name of the graph's file, beside this one. `version`: the trainwright that wrote both. `na_values`:
+    the words that count as missing, in addition to the usual ones."""
 
     config: ModelConfig
     statistics: Mapping[str, Mapping[str, Any]]
@@ -104,6 +106,7 @@ class Transform:
     outputs: Sequence[GraphOutput]
     graph: str
     version: str
+    na_values: Sequence[str] = ()
 
     def encode(self, table: pa.Table) -> Iterator[Encoded]:
         """Encode the rows of a table, as `predict` does, in blocks of consecutive rows.
@@ -111,6 +114,7 @@ class Transform:
         `table` has the columns of the input features. Warns at the end of what was found in it. Raises `Mistakes` for
         missing columns and unreadable values.
         """
+        table = without_na_values(table, self.na_values) if self.na_values else table
         data = NewData(DataTable(table, _NAME), self.config, self.statistics, targets=False, decoder="pillow")
         for block in data.blocks():
             rows = block.data.rows_of(TEST)
@@ -158,6 +162,7 @@ class Transform:
             "outputs": [asdict(one) for one in self.outputs],
             "config": self.config.model_dump(mode="json", by_alias=True),
             "statistics": self.statistics,
+            "na_values": list(self.na_values),
         }
         return json_text.exact(body) + b"\n"
 
@@ -183,6 +188,7 @@ class Transform:
             [GraphOutput(**{**one, "shape": tuple(one["shape"])}) for one in body["outputs"]],
             body["graph"],
             body["version"],
+            body.get("na_values", ()),
         )
 
 

@@ -86,7 +86,8 @@ def _graph(format_: str, file: str, place: Place, folder: Path) -> None:
             files.write_onnx(program, inputs, outputs, folder / file)
         else:
             files.write_pt2(program, folder / file)
-    transform = Transform(saved.config, saved.statistics, inputs, outputs, file, version("trainwright"))
+    na_values = saved.about.get("na_values", ())
+    transform = Transform(saved.config, saved.statistics, inputs, outputs, file, version("trainwright"), na_values)
     (folder / FILE).write_bytes(transform.to_json())
 
 
