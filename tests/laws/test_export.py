@@ -204,6 +204,8 @@ def test_what_torch_cannot_trace_is_one_line(trained: Any, tmp_path: Path, monke
 
 _WITHOUT_TORCH = """
 import sys
+import warnings
+warnings.simplefilter("ignore")  # what is found in the rows
 sys.modules["torch"] = None  # every import of torch fails
 import pyarrow.parquet as pq
 from trainwright_trainer.serving import load

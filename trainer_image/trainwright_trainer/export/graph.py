@@ -102,7 +102,7 @@ def graph_outputs(
 
 def refuse_equal_names(config: ModelConfig, inputs: Sequence[GraphInput], outputs: Sequence[GraphOutput]) -> None:
     """Raise `Mistakes` if two of the inputs and outputs have the same name."""
-    names = [one.name for one in (*inputs, *outputs)]
+    names = [*(one.name for one in inputs), *(one.name for one in outputs)]
     for section in ("input_features", "output_features"):
         for position, feature in enumerate(getattr(config, section)):
             if names.count(feature.name) > 1:
