@@ -21,10 +21,10 @@ def indices_in(texts: pa.Array, vocabulary: Sequence[str]) -> pa.Array:
     found = pc.index_in(texts, value_set=known)
     if not found.null_count:
         return found
-    varied = pc.fill_null(pc.and_(pc.is_null(found), pc.match_substring_regex(texts, _VARIED)), False)
-    if not pc.any(varied).as_py():
+    rest = texts.filter(found.is_null())
+    if not pc.any(pc.match_substring_regex(rest, _VARIED)).as_py():
         return found
-    return pc.replace_with_mask(found, varied, pc.index_in(_plain(texts.filter(varied)), value_set=_plain(known)))
+    return pc.replace_with_mask(found, found.is_null(), pc.index_in(_plain(rest), value_set=_plain(known)))
 
 
 def _plain(texts: pa.Array) -> pa.Array:
