@@ -11,6 +11,9 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Job
 
 KEPT_ATTEMPTS = 10
+MESSAGE_LETTERS = 32_768
+"""The most characters that the API server takes in the message of a condition."""
+_MORE = " …"
 
 
 class StatusBuilder:
@@ -32,7 +35,10 @@ class StatusBuilder:
         return self._fields[field]
 
     def condition(self, kind: str, value: bool, reason: str, message: str = "") -> None:
-        """Set a condition. Its transition time changes only when its status does, as `metav1.Condition` defines it."""
+        """Set a condition, with a message that fits.
+
+        Its transition time changes only when its status does, as `metav1.Condition` defines it.
+        """
         conditions = list(self._fields["conditions"] or [])
         place = next((at for at, condition in enumerate(conditions) if condition.type == kind), len(conditions))
         status = "True" if value else "False"
@@ -45,7 +51,7 @@ class StatusBuilder:
                 observed_generation=self.job.generation,
                 last_transition_time=since,
                 reason=reason,
-                message=message,
+                message=fitted(message),
             ),
             *conditions[place + 1 :],
         ]
@@ -77,6 +83,15 @@ class StatusBuilder:
         status = TrainingJobStatus.model_construct(**self._fields)
         status = status.model_copy(update={"phase": derive_phase(status)})
         return None if status == self.job.status else status
+
+
+def fitted(message: str) -> str:
+    """Return the message, cut to MESSAGE_LETTERS characters after a whole line or notice."""
+    if len(message) <= MESSAGE_LETTERS:
+        return message
+    kept = message[: MESSAGE_LETTERS - len(_MORE)]
+    end = max(kept.rfind("\n"), kept.rfind("; "))
+    return kept[: end + 1 or None] + _MORE
 
 
 def current(attempts: list[Attempt] | None) -> Attempt | None:

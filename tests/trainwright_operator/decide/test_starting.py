@@ -28,6 +28,17 @@ def test_the_name_stands_in_the_status_before_anything_is_created() -> None:
     assert "ConfigMap" in cluster.shared
 
 
+def test_a_job_with_a_thousand_mistakes_says_the_first_of_them() -> None:
+    features = [{"name": f"a_feature_with_a_long_name_{at}", "type": "nummber"} for at in range(1000)]
+    config = {"input_features": features, "output_features": [{"name": "y", "type": "number"}]}
+    cluster = Cluster(spec={**SPEC, "config": config})
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("False", "Invalid")
+    (told,) = [one.message for one in cluster.status.conditions or [] if one.type == "Accepted"]
+    assert told.startswith("flights: 1000 ")
+    assert told.endswith("\n …")
+
+
 def test_kueue_holds_a_child_in_its_queue() -> None:
     cluster = Cluster(spec={**SPEC, "queueName": "gpus"})
     cluster.settle()
