@@ -68,18 +68,22 @@ def _merged(under: Template, over: Template) -> dict[str, Any]:
 
 
 def _within_limits(merged: Template, over: Template) -> dict[str, Any]:
-    """Drop each request and limit from below that contradicts an upper one: no request may exceed its limit."""
+    """Drop each request and limit from below that contradicts an upper one.
+
+    No request may exceed its limit, and a request for devices or huge pages is its limit.
+    """
     limits, requests = merged.get("limits") or {}, merged.get("requests") or {}
-    exceeded = exceeding(requests, limits)
+    unequal = {name for name in exceeding(limits, requests) if has_equal_sides(name)}
+    refused = exceeding(requests, limits) | unequal
     return {
         **merged,
-        "requests": {name: value for name, value in requests.items() if _stays(name, "requests", exceeded, over)},
-        "limits": {name: value for name, value in limits.items() if _stays(name, "limits", exceeded, over)},
+        "requests": {name: value for name, value in requests.items() if _stays(name, "requests", refused, over)},
+        "limits": {name: value for name, value in limits.items() if _stays(name, "limits", refused, over)},
     }
 
 
-def _stays(name: str, side: str, exceeded: set[str], over: Template) -> bool:
-    return name not in exceeded or name in (over.get(side) or {})
+def _stays(name: str, side: str, refused: set[str], over: Template) -> bool:
+    return name not in refused or name in (over.get(side) or {})
 
 
 def _joined(under: Items, over: Items, key: str | None) -> list[Any]:

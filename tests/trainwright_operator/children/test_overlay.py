@@ -279,6 +279,25 @@ def test_no_request_of_one_template_exceeds_a_limit_of_another(given: dict[str, 
     assert overlay.template_of("worker", defaults, {"resources": given})["resources"] == merged
 
 
+@pytest.mark.parametrize("name", ["rdma/hca", "hugepages-2Mi"])
+@pytest.mark.parametrize(
+    ("default", "given"),
+    [
+        ({"requests": "1"}, {"limits": "2"}),
+        ({"limits": "2"}, {"requests": "1"}),
+        ({"requests": "1", "limits": "1"}, {"limits": "2"}),
+        ({"requests": "2", "limits": "2"}, {"requests": "1"}),
+    ],
+)
+def test_the_upper_side_of_a_device_replaces_the_other_side_below(
+    name: str, default: dict[str, str], given: dict[str, str]
+) -> None:
+    below, above = ({side: {name: amount} for side, amount in part.items()} for part in (default, given))
+    [asked] = given.values()
+    found = overlay.resources({}, overlay.template_of("worker", {"resources": below}, {"resources": above}), ())
+    assert set(overlay.asked(found).values()) == set(found["limits"].values()) == {asked}
+
+
 def test_a_request_above_our_own_limit_drops_it() -> None:
     given = {"submitter": {"resources": {"requests": {"memory": "2Gi"}}}}
     found = container(templates(child_spec("ray", podTemplate=given))["submitter"])["resources"]
