@@ -74,7 +74,7 @@ def assign_attempt(context: Context) -> Plan | None:
         return _crowded(context, words)
     builder, spec, job = context.builder(), context.spec, context.job
     number = max(before.number + 1, before.next_attempt or 0) if before else 1
-    first = stages.first(spec, resolved, job.status)
+    first = stages.first(spec, resolved, job.status, context.settings)
     attempt = Attempt(number=number, child=context.child_name(number, first), stage=first, workers=resolved.workers)
     builder.add_attempt(attempt)
     builder.set(start_time=builder.get("start_time") or times.written(context.now), resolved=resolved, room=None)

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from trainwright_api.checks.path_access import is_shared
 from trainwright_api.resource.backend import BACKENDS
-from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.quantity import amount
 from trainwright_api.resource.stages import PREPROCESS, TRAINING
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.children.overlay import template_of
+from trainwright_operator.children import overlay
 from trainwright_operator.model.reading import mapping
+from trainwright_operator.policies import pod_requests
+from trainwright_operator.settings import Settings
 
 
-def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) -> str:
+def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus, settings: Settings) -> str:
     """Return the task, or `preprocess` if that stage comes before it."""
-    is_first = status.preprocessed is None and _has_data_to_prepare(spec) and _asks_for_gpus(spec, resolved)
-    return PREPROCESS if is_first else spec.task
+    is_due = status.preprocessed is None and _has_data_to_prepare(spec)
+    return PREPROCESS if is_due and _asks_for_gpus(spec, resolved, settings) else spec.task
 
 
 def _has_data_to_prepare(spec: TrainingJobSpec) -> bool:
@@ -32,10 +33,9 @@ def _has_data_to_prepare(spec: TrainingJobSpec) -> bool:
     return spec.task in TRAINING and spec.config is not None and cache is not None and is_shared(cache, spec)
 
 
-def _asks_for_gpus(spec: TrainingJobSpec, resolved: Resolved) -> bool:
+def _asks_for_gpus(spec: TrainingJobSpec, resolved: Resolved, settings: Settings) -> bool:
     """True if the job uses GPUs. If the backend has no number of workers, the pod template may request them."""
     if BACKENDS[spec.backend.type].sizes_workers:
         return bool(resolved.gpus)
-    given = {} if spec.pod_template is None else canonical(spec.pod_template)
-    limits = mapping(template_of("worker", given), "resources", "limits")
-    return amount(limits.get(spec.gpu_resource_name, 0)) > 0
+    worker = overlay.asked(mapping(pod_requests.template(spec, "worker", settings), "resources"))
+    return amount(worker.get(spec.gpu_resource_name, 0)) > 0

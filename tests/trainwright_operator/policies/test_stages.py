@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,15 +10,22 @@ import pytest
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Preprocessed, Resolved, TrainingJobStatus
 from trainwright_operator.policies.stages import first
+from trainwright_operator.settings import JobDefaults, Settings
 
-from ..simulation import SPEC
+from ..simulation import SETTINGS, SPEC
 
 SHARED = {"cache_dir": "s3://data/cache"}
 
 
-def begins(backend: dict[str, Any], gpus: int = 2, status: TrainingJobStatus | None = None, **spec: Any) -> str:
+def begins(
+    backend: dict[str, Any],
+    gpus: int = 2,
+    status: TrainingJobStatus | None = None,
+    settings: Settings = SETTINGS,
+    **spec: Any,
+) -> str:
     whole = {key: value for key, value in {**SPEC, "backend": backend, **spec}.items() if value is not None}
-    return first(TrainingJobSpec.model_validate(whole), Resolved(gpus=gpus), status or TrainingJobStatus())
+    return first(TrainingJobSpec.model_validate(whole), Resolved(gpus=gpus), status or TrainingJobStatus(), settings)
 
 
 @pytest.mark.parametrize("kind", ["ray", "deepspeed", "horovod"])
@@ -71,6 +79,15 @@ def test_other_tasks_and_own_functions_have_one_stage() -> None:
 def test_a_local_job_asks_for_gpus_in_its_pod_template(asked: Any, stage: str) -> None:
     limits = {"memory": "8Gi"} if asked is None else {"nvidia.com/gpu": asked}
     assert begins({"type": "local", **SHARED}, 0, podTemplate={"resources": {"limits": limits}}) == stage
+
+
+def test_a_request_without_a_limit_and_the_defaults_of_the_chart_ask_for_gpus_too() -> None:
+    asked = {"resources": {"requests": {"nvidia.com/gpu": 1}}}
+    assert begins({"type": "local", **SHARED}, 0, podTemplate=asked) == "preprocess"
+    defaults = replace(SETTINGS, jobs=JobDefaults(pod_template={"worker": asked}))
+    assert begins({"type": "local", **SHARED}, 0, settings=defaults) == "preprocess"
+    none = {"resources": {"limits": {"nvidia.com/gpu": 0}}}
+    assert begins({"type": "local", **SHARED}, 0, settings=defaults, podTemplate=none) == "train"
 
 
 def test_where_workers_are_sized_the_pod_template_asks_for_no_gpu() -> None:
