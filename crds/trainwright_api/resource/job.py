@@ -13,6 +13,7 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_api.resource.kubernetes import (
+    DNS_SUBDOMAIN,
     IDENTIFIER,
     MODULE,
     QUALIFIED,
@@ -177,7 +178,9 @@ class TrainingJobSpec(KubernetesSection):
     pod_template: PodTemplate | None = Field(None, description="An overlay on every pod, with a part for each role.")
     child_metadata: ChildMetadata | None = Field(None, description="Labels and annotations of the Job or RayJob.")
     credentials: CredentialsReference | None = Field(None, description="A Secret for the pods.")
-    queue_name: Name | None = Field(None, description="Kueue's LocalQueue.")
+    queue_name: Annotated[str, Field(min_length=1, max_length=63, pattern=DNS_SUBDOMAIN)] | None = Field(
+        None, description="Kueue's LocalQueue."
+    )
     gpu_resource_name: Annotated[str, Field(min_length=1, max_length=317, pattern=QUALIFIED)] = Field(
         "nvidia.com/gpu", description="Resource name of a GPU, such as nvidia.com/gpu or a MIG profile."
     )
@@ -210,7 +213,9 @@ class TrainingJobSpec(KubernetesSection):
         None, description="Maximum running time over all attempts in seconds. Time in a queue does not count."
     )
     ttl_seconds_after_finished: Annotated[Seconds, Field(ge=0)] | None = Field(
-        None, description="Time in seconds from the end to the clean-up. Absent: no clean-up."
+        None,
+        description="Time in seconds from the end to the clean-up. "
+        "Absent: no clean-up.",
     )
     ttl_policy: Literal["DeleteChildren", "DeleteJob"] = Field(
         "DeleteChildren", description="Objects that the clean-up deletes.", json_schema_extra=STORED

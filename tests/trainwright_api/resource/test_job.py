@@ -20,6 +20,10 @@ def with_zero(**trainer: Any) -> dict[str, Any]:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "a queue whose name is too long for a label": (
+        {"config": SMALL, "queueName": "q" * 64},
+        f"queueName: expected at most 63 characters, found the text '{'q' * 50}…",
+    ),
     "a clipping that DeepSpeed has not": (
         with_zero(gradient_clipping={"clipnorm": 1.0}),
         "config.trainer.gradient_clipping.clipnorm: strategy deepspeed clips by the norm of all gradients only: "
