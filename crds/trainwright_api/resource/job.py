@@ -215,7 +215,7 @@ class TrainingJobSpec(KubernetesSection):
     ttl_seconds_after_finished: Annotated[Seconds, Field(ge=0)] | None = Field(
         None,
         description="Time in seconds from the end to the clean-up. "
-        "Absent: no clean-up.",
+        "Absent: jobs.ttlSecondsAfterFinished of the chart, or no clean-up.",
     )
     ttl_policy: Literal["DeleteChildren", "DeleteJob"] = Field(
         "DeleteChildren", description="Objects that the clean-up deletes.", json_schema_extra=STORED
