@@ -71,3 +71,23 @@ def test_an_issuer_of_ones_own_replaces_the_charts(helm: Helm) -> None:
     values = "--set=certManager.enabled=true,certManager.issuerRef.name=corp,certManager.issuerRef.kind=ClusterIssuer"
     found = YAML(typ="safe").load(helm.rendered("--show-only=templates/certificate.yaml", values))
     assert found["spec"]["issuerRef"] == {"name": "corp", "kind": "ClusterIssuer"}
+
+
+@pytest.mark.parametrize(
+    ("url", "names", "addresses"),
+    [
+        ("", [], None),
+        ("https://trainwright.trainwright.svc:9443", [], None),
+        ("https://trainwright.example.com:9443", ["trainwright.example.com"], None),
+        ("https://10.0.0.7:9443", [], ["10.0.0.7"]),
+        ("https://[fd00::1]", [], ["fd00::1"]),
+    ],
+)
+def test_the_certificate_of_cert_manager_has_the_host_of_the_progress_url(
+    helm: Helm, url: str, names: list[str], addresses: list[str] | None
+) -> None:
+    values = f"--set=certManager.enabled=true,certManager.issuerRef.name=corp,settings.progressUrl={url}"
+    found = YAML(typ="safe").load(helm.rendered("--show-only=templates/certificate.yaml", values))["spec"]
+    service = "trainwright.trainwright"
+    assert found["dnsNames"] == [f"{service}.svc", f"{service}.svc.cluster.local", service, *names]
+    assert found.get("ipAddresses") == addresses

@@ -106,7 +106,8 @@ def test_cert_manager_issues_what_the_operator_would() -> None:
     made = {one["metadata"]["name"]: one["spec"] for one in OBJECTS if one["kind"] == "Certificate"}
     issued = made[certificate_rotator.SECRET_NAME]
     assert issued["secretName"] == certificate_rotator.SECRET_NAME
-    assert set(issued["dnsNames"]) == set(certificate_rotator.server_names(Settings())) - {"localhost", "127.0.0.1"}
+    settings = Settings(progress_url=VALUES["settings"]["progressUrl"])
+    assert set(issued["dnsNames"]) == set(certificate_rotator.server_names(settings)) - {"localhost", "127.0.0.1"}
     assert issued["issuerRef"]["name"] == "trainwright-ca"
     webhook = the("ValidatingWebhookConfiguration")["metadata"]["annotations"]
     assert webhook == {"cert-manager.io/inject-ca-from": "trainwright/trainwright-tls"}
