@@ -14,6 +14,7 @@ from typing import Any, Literal
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.kubernetes import ROLES
 from trainwright_api.resource.quantity import devices, exceeding, has_equal_sides
+from trainwright_operator.model.reading import mapping
 
 Role = Literal["head", "worker", "submitter", "preprocess"]
 """The role of a pod. The pod of backend `local` is a worker."""
@@ -107,13 +108,20 @@ def init_containers(template: Template, image: str, security: Mapping[str, Any])
 
 
 def tolerating(template: Template, requests: Mapping[str, Any]) -> Template:
-    """Return the overlay of a pod with these requests, with a toleration for each device among them.
+    """Return the overlay of a pod with these requests, with a toleration for each device that its containers ask for.
 
     A taint with the name of the resource keeps all other pods off the nodes with GPUs. The admission plugin
     ExtendedResourceToleration adds the same toleration, but not every cluster has it.
     """
-    own = [{"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in devices(requests)]
+    containers = (requests, *(_asked_first(one) for one in template.get("initContainers", ())))
+    names = dict.fromkeys(name for container in containers for name in devices(container))
+    own = [{"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in names]
     return {**template, "tolerations": [*own, *template.get("tolerations", ())]}
+
+
+def _asked_first(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the requests of a container that runs first, whose `resources` only the API server checks."""
+    return {**mapping(container, "resources", "limits"), **mapping(container, "resources", "requests")}
 
 
 def tolerations(own: Items, template: Template) -> list[dict[str, Any]]:

@@ -67,6 +67,19 @@ def test_only_pods_with_devices_tolerate_the_taint_of_their_name() -> None:
     assert tolerated(templates(child_spec("local", stage="preprocess", podTemplate=given))["trainer"]) == set()
 
 
+def test_a_device_of_a_container_that_runs_first_is_tolerated_once() -> None:
+    first = [
+        {"name": "check", "resources": {"limits": {"nvidia.com/gpu": 1}}},
+        {"name": "warm", "resources": {"requests": {"nvidia.com/gpu": 1, "cpu": 1}}},
+        {"name": "fetch"},
+        {"name": "wrong", "resources": {"limits": "1"}},
+    ]
+    tolerations = templates(child_spec("local", podTemplate={"initContainers": first}))["trainer"]["spec"][
+        "tolerations"
+    ]
+    assert [item["key"] for item in tolerations[2:]] == ["nvidia.com/gpu"]
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_runs_the_image_that_was_resolved(backend: str) -> None:
     made = child_spec(backend, image="changed:2")
