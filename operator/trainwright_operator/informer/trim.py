@@ -22,7 +22,6 @@ from pydantic import ValidationError
 from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.checks.error_messages import lines
 from trainwright_api.paths import dotted
-from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.quantity import amount
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
@@ -30,7 +29,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Held, Job, Manifest, Node, Taint, Waiting
 from trainwright_operator.model.reading import mapping, mappings, number, text
 from trainwright_operator.policies import gpus
-from trainwright_operator.policies.backend import backend_of
+from trainwright_operator.policies.gangs import is_gang
 from trainwright_operator.policies.namespace_quota import CROWDED
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -156,11 +155,10 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
     if _waits_because(conditions) != "Queued" or spec.get("queueName"):
         return None
     newest, resolved = _newest_attempt(raw), mapping(raw, "status", "resolved")
-    backend = BACKENDS.get(backend_of(spec, resolved))
     return Waiting(
         created=text(raw["metadata"].get("creationTimestamp")),
         uid=raw["metadata"]["uid"],
-        gang=backend is not None and backend.sizes_workers and newest.get("stage") != PREPROCESS,
+        gang=is_gang(spec, resolved, newest.get("stage")),
         trying=not newest.get("completionTime"),
         gpus=0 if newest.get("stage") == PREPROCESS else gpus.held(spec, resolved),
     )

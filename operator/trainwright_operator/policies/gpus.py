@@ -12,6 +12,7 @@ from trainwright_api.resource.quantity import amount
 from trainwright_operator.children.overlay import Role
 from trainwright_operator.model.reading import mapping, mappings, number, text
 from trainwright_operator.policies.backend import backend_of
+from trainwright_operator.policies.gangs import worker_pods
 
 _BESIDE: tuple[Role, ...] = ("head", "submitter")
 DEFAULT_NAME = "nvidia.com/gpu"
@@ -28,11 +29,10 @@ def held(spec: Mapping[str, Any], resolved: Mapping[str, Any]) -> int:
     backend = BACKENDS.get(backend_of(spec, resolved))
     gangs = backend is not None and backend.sizes_workers
     sized = text(spec.get("gpuResourceName")) or DEFAULT_NAME
-    workers, together = number(resolved.get("workers")) or 1, number(resolved.get("workersPerPod")) or 1
     template = mapping(spec, "podTemplate")
     of_a_pod = _of_pod(template, "worker", sized, ignored=sized if gangs else "")
     others = [_of_pod(template, role, sized) for role in _BESIDE] if gangs else []
-    return (number(resolved.get("gpus")) or 0) + math.ceil(workers / together) * of_a_pod + sum(others)
+    return (number(resolved.get("gpus")) or 0) + worker_pods(resolved) * of_a_pod + sum(others)
 
 
 def _of_pod(template: Mapping[str, Any], role: Role, sized: str, ignored: str = "") -> int:

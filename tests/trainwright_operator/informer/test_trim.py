@@ -58,13 +58,33 @@ def job_of(raw: Manifest) -> Job:
 def test_what_others_know_of_a_job_that_waits_for_room() -> None:
     assert strip_job(queued()).waiting == Waiting(TIME, "u1", gang=True, trying=True)
     assert strip_job(queued(completionTime=TIME)).waiting == Waiting(TIME, "u1", gang=True, trying=False)
-    assert strip_job(queued(stage="preprocess")).waiting == Waiting(TIME, "u1", gang=False, trying=True)
     assert strip_job(queued(spec={"backend": {}})).waiting == Waiting(TIME, "u1", gang=False, trying=True)
     chosen = queued(spec={"backend": {}})
     chosen["status"]["resolved"] = {"backend": "ray"}
     assert strip_job(chosen).waiting == Waiting(TIME, "u1", gang=True, trying=True)
     chosen["status"]["resolved"] |= {"workers": 4, "gpus": 4, "workersPerPod": 2}
     assert strip_job(chosen).waiting == Waiting(TIME, "u1", gang=True, trying=True, gpus=4)
+
+
+@pytest.mark.parametrize(
+    ("spec", "resolved", "stage", "gang"),
+    [
+        ({"backend": {"type": "deepspeed"}}, {"workers": 8, "workersPerPod": 8}, "train", False),
+        ({"backend": {"type": "horovod"}}, {"workers": 9, "workersPerPod": 8}, "train", True),
+        ({"backend": {"type": "horovod"}}, {"workers": 9, "workersPerPod": 8}, "preprocess", False),
+        ({"backend": {"type": "ray"}}, {"workers": 1}, "train", True),
+        ({"backend": {"type": "ray"}}, {"workers": 4}, "preprocess", True),
+        ({"backend": {"type": "ray", "processor": {"type": "pandas"}}}, {"workers": 4}, "preprocess", False),
+        ({"backend": {"type": "ray"}, "task": "preprocess"}, {"workers": 1}, "preprocess", False),
+        ({"backend": {"type": "deepspeed"}, "task": "evaluate"}, {"workers": 1}, "evaluate", False),
+    ],
+    ids=["one pod", "two pods", "job", "head", "dask", "pandas", "only preprocess", "evaluate"],
+)
+def test_a_gang_has_several_pods(spec: dict[str, Any], resolved: dict[str, Any], stage: str, *, gang: bool) -> None:
+    raw = queued(spec=spec, stage=stage)
+    raw["status"]["resolved"] = resolved
+    assert (waiting := strip_job(raw).waiting) is not None
+    assert waiting.gang is gang
 
 
 @pytest.mark.parametrize(
