@@ -177,6 +177,10 @@ class Resolved(KubernetesSection):
     seed: Count | None = Field(None, description="The seed.")
     image: Location | None = Field(None, description="The image.")
     cpu_image: Location | None = Field(None, description="The image of the pods without devices, if it is another one.")
+    own_image: bool | None = Field(None, description="True if the image is that of the spec, not the chart's.")
+    ray_version: Word | None = Field(
+        None, description="The chart's version of Ray when the image was taken. rayVersion in the spec goes before it."
+    )
 
 
 class TrainingJobStatus(KubernetesSection):

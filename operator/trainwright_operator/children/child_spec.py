@@ -85,7 +85,7 @@ class ChildSpec:
     @property
     def ray_version(self) -> str:
         """The version of Ray in the image, for KubeRay and the training program."""
-        return self.spec.ray_version or self.settings.ray_version
+        return self.spec.ray_version or self.resolved.ray_version or self.settings.ray_version
 
     @property
     def run_folder(self) -> str | None:

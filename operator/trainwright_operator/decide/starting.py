@@ -20,6 +20,7 @@ from trainwright_operator.policies import namespace_quota, retry, stages
 from trainwright_operator.policies.backend import WITHOUT_KUBERAY
 from trainwright_operator.policies.display import QUOTA_EXCEEDED, being_started, phase
 from trainwright_operator.policies.forbidden import size_of
+from trainwright_operator.policies.images import with_images
 from trainwright_operator.policies.sizing import resized, resolve, why_without_gpus
 from trainwright_operator.policies.worker_range import range_of, why_fixed
 
@@ -116,8 +117,7 @@ def _resolved(context: Context, before: Attempt | None) -> Resolved | Lookup:
     number of workers of a job with a range."""
     found, status, spec = context.job.status.resolved, context.job.status, context.spec
     if is_resolved(found):
-        if spec.image:
-            found = found.model_copy(update={"image": spec.image, "cpu_image": None})
+        found = with_images(spec, found, context.settings)
         if not context.may_resize:
             return found
         return resized(spec, found, before, status.room, context.snapshot, context.settings)

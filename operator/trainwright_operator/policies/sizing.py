@@ -15,6 +15,7 @@ from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Attempt, Resolved, Room
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
+from trainwright_operator.policies.images import images
 from trainwright_operator.policies.node_matching import admitting, kept_off
 from trainwright_operator.policies.pod_requests import scheduling
 from trainwright_operator.policies.resizing import next_size
@@ -25,8 +26,7 @@ from trainwright_operator.settings import Settings
 
 def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Settings) -> Resolved | Lookup:
     """Return the resolved values of the job, or the data that must be read first."""
-    cpu_image = None if spec.image else settings.cpu_image or None
-    found = Resolved(digest=digest, image=spec.image or settings.image, cpu_image=cpu_image, gpus=0)
+    found = Resolved(digest=digest, gpus=0, **images(spec, settings))
     if spec.entrypoint is None:
         found = found.model_copy(update={"strategy": spec.backend.strategy, "seed": spec.seed})
     if backend_of_pods(spec.task, spec.backend.type) == "local":

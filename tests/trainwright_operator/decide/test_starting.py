@@ -250,7 +250,29 @@ def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is
     for spec, image in (({}, SETTINGS.image), ({"image": "mine:2"}, "mine:2")):
         assert resolved_after(cluster, **spec).image == image
     assert first is not None
-    assert cluster.status.resolved == first.model_copy(update={"image": "mine:2"})
+    assert cluster.status.resolved == first.model_copy(update={"image": "mine:2", "own_image": True})
+
+
+def test_an_image_that_is_no_longer_named_gives_way_to_the_charts() -> None:
+    cluster = running(image="mine:2")
+    cluster.settings = replace(SETTINGS, image="trainwright:9.9.9", cpu_image="cpu:9.9.9", ray_version="9.9.9")
+    for spec, image, ray in (({}, "mine:2", SETTINGS.ray_version), ({"image": None}, "trainwright:9.9.9", "9.9.9")):
+        found = resolved_after(cluster, **spec)
+        assert (found.image, found.ray_version) == (image, ray)
+    assert (found.cpu_image, found.own_image) == ("cpu:9.9.9", None)
+
+
+def test_a_kept_image_keeps_its_version_of_ray() -> None:
+    cluster = Cluster(spec=RAY)
+    cluster.settle()
+    cluster.settings = replace(SETTINGS, image="trainwright:9.9.9", ray_version="9.9.9")
+    for spec, version in (
+        ({}, SETTINGS.ray_version),
+        ({"image": "mine:2"}, "9.9.9"),
+        ({"rayVersion": "9.9.8"}, "9.9.8"),
+    ):
+        resolved_after(cluster, **spec)
+        assert cluster.manifests[-1]["spec"]["rayClusterSpec"]["rayVersion"] == version
 
 
 def test_pods_without_devices_keep_the_image_that_the_chart_had_until_the_job_names_one() -> None:
