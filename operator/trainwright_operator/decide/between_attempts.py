@@ -55,12 +55,8 @@ def pods_linger(context: Context) -> Plan | None:
 
 def refused(context: Context) -> Plan | None:
     """The spec is invalid, has changed since the start, or the policy forbids it: nothing new is started."""
-    validation = context.job.validation
-    if context.changed:
-        return refuse(context, "ChangedAfterStart", conditions.CHANGED)
-    if validation is None or validation.spec is None:
-        words = validation.message if validation is not None else "the spec could not be read"
-        return refuse(context, "Invalid", words)
+    if context.rejection:
+        return refuse(context, *context.rejection)
     words = context.forbidden(context.job.status.resolved)
     return refuse(context, conditions.FORBIDDEN, words) if words else None
 

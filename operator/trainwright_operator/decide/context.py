@@ -14,6 +14,7 @@ from trainwright_api.resource.stages import backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Progress, Resolved, TrainingJobStatus
 from trainwright_operator.children import kind_for
 from trainwright_operator.children.kind import ChildKind
+from trainwright_operator.decide import conditions
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Child, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
@@ -162,11 +163,23 @@ class Context:
 
     @property
     def changed(self) -> bool:
-        """True if a field that is fixed since the start has changed. The schema cannot protect keys that it lacks."""
+        """True if a field that is fixed since the start has changed. The schema cannot protect keys that it lacks.
+
+        The digest of an invalid spec tells nothing.
+        """
         resolved, validation = self.job.status.resolved, self.job.validation
-        if resolved is None or resolved.digest is None or validation is None:
+        if resolved is None or resolved.digest is None or validation is None or validation.spec is None:
             return False
         return resolved.digest != validation.digest
+
+    @property
+    def rejection(self) -> tuple[str, str] | None:
+        """The reason and the message of a spec from which nothing is started: it is invalid, or has changed since the
+        start."""
+        validation = self.job.validation
+        if validation is None or validation.spec is None:
+            return "Invalid", validation.message if validation is not None else "the spec could not be read"
+        return ("ChangedAfterStart", conditions.CHANGED) if self.changed else None
 
     def position_of(self, attempt: Attempt) -> int | None:
         """The row that the attempt started from, as its pods reported it."""

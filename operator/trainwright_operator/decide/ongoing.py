@@ -31,7 +31,7 @@ def ongoing(
         reason=attempt.reason or lost_pods.disruption(pods) or None,
         message=attempt.message or conditions.line(lost_pods.disruption_words(pods)) or None,
     )
-    _write_acceptance(builder, context)
+    write_acceptance(builder, context)
     if runs(context, attempt, child):
         _write_running(builder, context, attempt, child)
     else:
@@ -45,10 +45,13 @@ def ongoing(
     return Plan(status=builder.finish(phase), wake_at=wake_at)
 
 
-def _write_acceptance(builder: StatusBuilder, context: Context) -> None:
-    """Reject a change of the spec since the start, and accept the job again when the cause of a rejection is gone."""
-    if context.changed:
-        builder.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
+def write_acceptance(builder: StatusBuilder, context: Context) -> None:
+    """Reject a mistake in the spec or a change of it since the start, and accept the job again when the cause of a
+    rejection is gone."""
+    if context.rejection:
+        builder.condition("Accepted", False, *context.rejection)
+    elif builder.rejected("Invalid"):
+        builder.condition("Accepted", True, "Accepted", "the spec is valid again")
     elif builder.rejected("ChangedAfterStart"):
         builder.condition("Accepted", True, "Accepted", "the change after the start was undone")
     elif builder.rejected(conditions.FORBIDDEN):
@@ -56,16 +59,16 @@ def _write_acceptance(builder: StatusBuilder, context: Context) -> None:
 
 
 def _write_running(builder: StatusBuilder, context: Context, attempt: Attempt, child: Child) -> None:
-    changed = conditions.CHANGED if context.changed else None
+    rejected = conditions.line(context.rejection[1]) if context.rejection else None
     if attempt.stop_time:
         conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
         builder.set(message=attempt.message)
     elif context.prepares(attempt):
         conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
-        builder.set(message=changed or conditions.PREPROCESSING)
+        builder.set(message=rejected or conditions.PREPROCESSING)
     else:
         conditions.runs(builder, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
-        builder.set(message=changed or context.straggler_of(attempt))
+        builder.set(message=rejected or context.straggler_of(attempt))
     builder.set(requeues=None)
 
 

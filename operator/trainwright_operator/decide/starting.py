@@ -13,6 +13,7 @@ from trainwright_operator.children import ChildSpec, child, shared_objects
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.between_attempts import refuse
 from trainwright_operator.decide.context import Context, is_resolved
+from trainwright_operator.decide.ongoing import write_acceptance
 from trainwright_operator.model import names, refusals, times
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
@@ -39,6 +40,7 @@ def create_child(context: Context) -> Plan | None:
         _refused(builder, conditions.line(context.snapshot.refused))
         return Plan(status=builder.finish(phase))
     builder.change_attempt(create_time=times.written(context.now))
+    write_acceptance(builder, context)
     builder.condition(
         "Started", True, "Started", f"attempt {attempt.number}: {context.kind_of(attempt)} {attempt.child}"
     )

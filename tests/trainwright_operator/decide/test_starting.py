@@ -150,23 +150,52 @@ def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
 
 def test_a_change_after_the_start_is_reported_and_changes_nothing() -> None:
     cluster = running()
-    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.change(dataset="s3://data/others.parquet")
     cluster.settle()
     assert cluster.condition("Accepted") == ("False", "ChangedAfterStart")
     assert cluster.status.phase == "Running"
-    cluster.change(config=SPEC["config"])
+    cluster.change(dataset=SPEC["dataset"])
     cluster.settle()
     assert cluster.condition("Accepted") == ("True", "Accepted")
 
 
+def test_a_mistake_after_the_start_is_reported_until_it_is_corrected() -> None:
+    cluster = running()
+    cluster.change(podTemplate=7)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Accepted")) == ("Running", ("False", "Invalid"))
+    assert "podTemplate" in (cluster.status.message or "")
+    cluster.ends(exit_code=1)
+    cluster.wait(1000)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Stalled")) == (1, ("True", "Invalid"))
+    assert "podTemplate" in (cluster.status.message or "")
+    cluster.change(podTemplate=None)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Accepted")) == (2, ("True", "Accepted"))
+
+
+@pytest.mark.parametrize("change", [{"podTemplate": 7}, {"dataset": "s3://other"}], ids=["a mistake", "a change"])
+def test_a_rejection_before_the_child_is_created_ends_when_it_is_corrected(change: dict[str, object]) -> None:
+    cluster = Cluster()
+    cluster.run()
+    cluster.change(**change)
+    cluster.settle()
+    assert not cluster.children
+    cluster.spec = dict(SPEC)
+    cluster.generation += 1
+    cluster.settle()
+    assert (len(cluster.children), cluster.condition("Accepted")) == (1, ("True", "Accepted"))
+
+
 def test_a_changed_job_starts_no_further_attempt() -> None:
     cluster = running()
-    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.change(dataset="s3://data/others.parquet")
     cluster.ends(exit_code=1)
     cluster.wait(1000)
     cluster.settle()
     assert (cluster.status.attempt, cluster.condition("Stalled")) == (1, ("True", "ChangedAfterStart"))
-    cluster.change(config=SPEC["config"])
+    cluster.change(dataset=SPEC["dataset"])
     cluster.settle()
     assert cluster.status.attempt == 2
 
