@@ -6,17 +6,25 @@ from datetime import datetime, timedelta
 
 from trainwright_api.resource.status import Attempt
 from trainwright_operator.decide import conditions
-from trainwright_operator.decide.closing import record
+from trainwright_operator.decide.closing import exceed_deadline, record
 from trainwright_operator.decide.context import Context, deletions, is_open
 from trainwright_operator.model import times
 from trainwright_operator.model.plan import Plan
-from trainwright_operator.policies import pod_draining, retry, start
+from trainwright_operator.policies import deadlines, pod_draining, retry, start
 from trainwright_operator.policies.display import phase
 from trainwright_operator.policies.outcome import Ending
 
 _GO_ON = "set spec.suspend to false to go on"
 MISSING_KIND_SECONDS = 60.0
 """The interval at which a job checks if the kind of its child is installed."""
+
+
+def time_spent(context: Context) -> Plan | None:
+    """The deadline was lowered to less than the running time of the attempts so far: none follows."""
+    attempt = context.attempt
+    if attempt is None or not deadlines.is_spent(context.job.status, context.limits):
+        return None
+    return exceed_deadline(context, attempt, None)
 
 
 def clearing_away(context: Context) -> Plan | None:

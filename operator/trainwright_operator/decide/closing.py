@@ -45,6 +45,17 @@ def close(
     return Plan(status=builder.finish(phase))
 
 
+def exceed_deadline(context: Context, attempt: Attempt, child: Child | None) -> Plan:
+    """Fail the job, and close its attempt if that has not ended: together they have run for too long."""
+    words = f"it has run for longer than activeDeadlineSeconds ({context.limits.active_deadline:,} s)"
+    end = Ending("stopped", "DeadlineExceeded", words)
+    if context.ended is None:
+        return close(context, attempt, end, child, fails=end.reason)
+    builder = context.builder()
+    _fail(builder, end.reason, end, attempt.number)
+    return Plan(status=builder.finish(phase))
+
+
 def record(context: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Write the end of the attempt and add it to the counts."""
     ended = _end_time(context.now, child)

@@ -20,6 +20,7 @@ from trainwright_operator.decide.between_attempts import (
     pods_linger,
     refused,
     suspended,
+    time_spent,
 )
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.finished import being_deleted, finished, unreadable
@@ -60,6 +61,7 @@ SITUATIONS: tuple[Situation, ...] = (
     growing,
     running,
     # between two attempts, or before the first
+    time_spent,
     clearing_away,
     pods_linger,
     refused,

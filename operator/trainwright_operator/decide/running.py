@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwright_operator.decide.closing import close
+from trainwright_operator.decide.closing import close, exceed_deadline
 from trainwright_operator.decide.context import ENDED, Context, deletions, is_open
 from trainwright_operator.decide.ongoing import ongoing, runs, start_limits
 from trainwright_operator.decide.resizing import shrunk
@@ -64,10 +64,10 @@ def out_of_time(context: Context) -> Plan | None:
         return None
     attempt, child = context.running
     end = deadlines.active_deadline(context.job.status, attempt, context.limits)
-    if end is None or context.now < end:
+    is_over = end is not None and context.now >= end
+    if not is_over and not deadlines.is_spent(context.job.status, context.limits):
         return None
-    words = f"it has run for longer than activeDeadlineSeconds ({context.limits.active_deadline:,} s)"
-    return close(context, attempt, Ending("stopped", "DeadlineExceeded", words), child, fails="DeadlineExceeded")
+    return exceed_deadline(context, attempt, child)
 
 
 def to_stop(context: Context) -> Plan | None:

@@ -69,6 +69,12 @@ def active_deadline(status: TrainingJobStatus, attempt: Attempt, limits: Limits)
     return times.after(started, limits.active_deadline - (status.active_seconds or 0))
 
 
+def is_spent(status: TrainingJobStatus, limits: Limits) -> bool:
+    """True if the attempts before the running one have run for as long as the deadline allows. It may have been
+    lowered."""
+    return limits.active_deadline is not None and (status.active_seconds or 0) >= limits.active_deadline
+
+
 def stop_deadline(attempt: Attempt, grace: float) -> datetime | None:
     """Return the end of the grace period, None if the attempt was not asked to stop."""
     asked = times.read(attempt.stop_time)

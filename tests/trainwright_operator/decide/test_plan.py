@@ -78,13 +78,17 @@ def _states() -> list[Cluster]:
     queued.children[queued.child.name] = replace(queued.child, state="suspended")
     stray.children["late"] = replace(stray.child, name="late")
     dark.pods, dark.nodes = {"one": pod(dark, deletion_time=dark.now)}, ()
-    done, failed, paused, lingering = running(), running(), running(), running()
+    done, failed, paused, lingering = (running() for _ in range(4))
+    spent = running(activeDeadlineSeconds=10)
     done.ends()
     done.settle()
     failed.ends(exit_code=1)
     failed.run()
     paused.ends(exit_code=1)
     paused.settle()
+    spent.ends(exit_code=1)
+    spent.settle()
+    spent.status = spent.status.model_copy(update={"active_seconds": 10})
     lingering.pods = {"one": pod(lingering)}
     lingering.ends(exit_code=1)
     lingering.settle()
@@ -95,7 +99,7 @@ def _states() -> list[Cluster]:
     larger.joins(node("new", 2))
     return [
         *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray, dark, slow),
-        *(done, failed, paused, lingering, smaller, larger),
+        *(done, failed, paused, lingering, spent, smaller, larger),
     ]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from trainwright_api.resource.status import Progress
 from trainwright_operator.model.observed import Node
 
@@ -151,3 +153,25 @@ def test_the_deadline_counts_what_all_attempts_have_run() -> None:
     assert cluster.condition("Failed") == ("True", "DeadlineExceeded")
     assert cluster.status.active_seconds == 100
     assert not cluster.children
+
+
+@pytest.mark.parametrize("moment", ["back-off", "queued", "suspended"])
+def test_a_deadline_below_the_time_already_spent_acts_at_once(moment: str) -> None:
+    cluster = running()
+    cluster.wait(70)
+    cluster.ends(exit_code=3)
+    if moment == "suspended":
+        cluster.change(suspend=True)
+    cluster.settle()
+    if moment == "queued":
+        cluster.wait(500)
+        cluster.settle()
+    cluster.change(activeDeadlineSeconds=71)
+    cluster.settle()
+    assert cluster.status.phase != "Failed"
+    cluster.change(activeDeadlineSeconds=70)
+    cluster.settle()
+    assert cluster.condition("Failed") == ("True", "DeadlineExceeded")
+    words = "it has run for longer than activeDeadlineSeconds (70 s)"
+    assert cluster.status.message == f"attempt {2 if moment == 'queued' else 1}: {words}"
+    assert (cluster.status.active_seconds, list(cluster.children)) == (70, [])
