@@ -199,6 +199,19 @@ def test_the_second_stage_waits_until_the_pods_of_the_first_are_gone() -> None:
     assert cluster.created == [FIRST, SECOND]
 
 
+def test_the_second_stage_waits_until_the_child_of_the_first_is_gone() -> None:
+    cluster = preprocessing(backend={**BACKEND, "processor": {"type": "dask"}})
+    cluster.ends()
+    cluster.run()
+    cluster.children[FIRST] = replace(cluster.child, deleting=True)
+    cluster.settle()
+    assert (cluster.created, cluster.condition("Running")) == ([FIRST], ("False", "WaitingForPods"))
+    assert cluster.status.message == f"RayJob {FIRST} has ended and is not gone yet"
+    del cluster.children[FIRST]
+    cluster.settle()
+    assert cluster.created == [FIRST, SECOND]
+
+
 def test_a_pod_of_the_first_stage_says_nothing_of_the_second() -> None:
     cluster = preprocessing()
     first = pod(cluster, phase="Succeeded", exit_code=3, disrupted="EvictionByEvictionAPI", started=cluster.now)

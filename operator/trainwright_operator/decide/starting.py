@@ -31,10 +31,12 @@ def create_child(context: Context) -> Plan | None:
     attempt = context.attempt
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
-    if context.follows_preprocess(attempt) and (
-        lookups := _unsure(context, context.child_name(attempt.number, PREPROCESS), context.preprocess_kind)
-    ):
-        return Plan(lookups=lookups)
+    if context.follows_preprocess(attempt):
+        earlier = context.child_name(attempt.number, PREPROCESS)
+        if any(child.name == earlier for child in context.snapshot.children):
+            return _child_leaves(context, f"{context.preprocess_kind} {earlier}")
+        if lookups := _unsure(context, earlier, context.preprocess_kind):
+            return Plan(lookups=lookups)
     builder = context.builder()
     if context.snapshot.refused:
         _refused(builder, conditions.line(context.snapshot.refused))
@@ -48,6 +50,14 @@ def create_child(context: Context) -> Plan | None:
     child_spec = _child_spec(context, attempt)
     create = () if context.child is not None else (*shared_objects(child_spec), child(child_spec))
     return Plan(create=create, status=builder.finish(phase))
+
+
+def _child_leaves(context: Context, earlier: str) -> Plan:
+    """Wait for the end of the earlier stage's child, which is being deleted. Its end is reported."""
+    builder, words = context.builder(), f"{earlier} has ended and is not gone yet"
+    conditions.waits(builder, "WaitingForPods", words)
+    builder.set(message=words)
+    return Plan(status=builder.finish(phase))
 
 
 def _refused(builder: StatusBuilder, words: str) -> None:
