@@ -345,6 +345,17 @@ def test_types_of_one_kind_are_joined(tmp_path, one, two, expected):
     assert read(tmp_path / "many", ["n"])["n"] == expected
 
 
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+@pytest.mark.parametrize("coded", [(), ("t",)])
+def test_categories_of_several_files_may_be_more_than_the_codes_of_one(tmp_path, ending, coded):
+    (tmp_path / "many").mkdir()
+    for name in "ab":
+        words = pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), [f"{name}{n}" for n in range(100)])
+        write = pq.write_table if ending == "parquet" else feather.write_feather
+        write(pa.table({"t": words}), tmp_path / f"many/{name}.{ending}")
+    assert read(tmp_path / "many", ["t"], coded)["t"] == [f"{name}{n}" for name in "ab" for n in range(100)]
+
+
 @pytest.mark.parametrize(
     ("one", "two", "words"),
     [

@@ -22,21 +22,24 @@ def _names(name: str, kind: pa.DataType) -> Iterator[str]:
 
 
 def flat(table: pa.Table) -> pa.Table:
-    """The table with each field `b` of a nested column `a` as `a.b`. Text and bytes have Arrow's usual types."""
+    """The table with each field `b` of a nested column `a` as `a.b`. Text, bytes and codes have Arrow's usual types."""
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
-    return _changed(table, _usual) if any(_is_view(kind) for kind in table.schema.types) else table
-
-
-def _is_view(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
+    return _changed(table, _usual) if any(_usual_type(kind) != kind for kind in table.schema.types) else table
 
 
 def _usual(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Arrow's functions do not take views of text and bytes."""
-    if not _is_view(column.type):
-        return column
-    return column.cast(pa.string() if pa.types.is_string_view(column.type) else pa.binary())
+    kind = _usual_type(column.type)
+    return column if kind == column.type else column.cast(kind)
+
+
+def _usual_type(kind: pa.DataType) -> pa.DataType:
+    """Arrow's functions do not take views of text and bytes, and the codes of one file may be too small for several."""
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
+    return pa.dictionary(pa.int32(), kind.value_type) if pa.types.is_dictionary(kind) else kind
 
 
 def joined(tables: list[pa.Table]) -> pa.Table:
