@@ -324,6 +324,7 @@ def test_a_file_that_cannot_be_opened_is_the_environments(tmp_path, monkeypatch)
 
 
 MOMENT = datetime(2024, 1, 2, 3, 4, 5)
+LATE = datetime(9999, 12, 31)
 MIXES = {
     "numbers": ([1, 2], [0.5, 1.5], [1, 2, 0.5, 1.5]),
     "texts": (pa.array(["a"]), pa.array(["b"], pa.large_string()), ["a", "b"]),
@@ -334,6 +335,15 @@ MIXES = {
     "units of time": (pa.array([MOMENT], pa.timestamp("s")), pa.array([MOMENT], pa.timestamp("us")), [MOMENT] * 2),
     "decimals": (pa.array([Decimal("1.5")]), pa.array([Decimal("2.25")]), [Decimal("1.50"), Decimal("2.25")]),
     "a gap": (pa.nulls(2), pa.array(["a"]), [None, None, "a"]),
+    "large whole numbers and a gap": ([2**53 + 1, 5], pa.array([1.0, None]), [2.0**53, 5.0, 1.0, None]),
+    "signs": (pa.array([2**63 + 1024], pa.uint64()), [-1], [2.0**63, -1.0]),
+    "late times": (pa.array([LATE]), pa.array([MOMENT], pa.timestamp("ns")), [LATE, MOMENT]),
+    "late days": (pa.array([LATE.date()]), pa.array([MOMENT], pa.timestamp("ns")), [LATE, MOMENT]),
+    "ids": (pa.array([2**53 + 1]).dictionary_encode(), [5], [2**53 + 1, 5]),
+    "lists of numbers": ([[2**53 + 1]], [[0.5], None, []], [[2.0**53], [0.5], None, []]),
+    "an empty category": (pa.DictionaryArray.from_arrays(pa.nulls(1, pa.int8()), pa.nulls(0)), ["a"], [None, "a"]),
+    "an empty list": ([[]], [["a"]], [[], ["a"]]),
+    "lists of days and times": ([[LATE.date()]], [[MOMENT]], [[LATE], [MOMENT]]),
 }
 
 
@@ -362,12 +372,31 @@ def test_categories_of_several_files_may_be_more_than_the_codes_of_one(tmp_path,
         (pa.array([Decimal("1.5")]), [1], "'n' holds numbers, but decimals in 'a.parquet'"),
         (pa.array([MOMENT], pa.timestamp("us", "UTC")), [MOMENT], "'n' holds dates, but times in the zone UTC in"),
         (["a"], [True], "'n' holds true and false, but text in 'a.parquet'"),
+        ([["a"]], [[1]], "a list of 'n' holds numbers, but text in 'a.parquet'"),
+        ([[["a"]]], [[[1]]], "a list of a list of 'n' holds numbers, but text in 'a.parquet'"),
+        ([[1]], ["a"], "'n' holds text, but lists in 'a.parquet'"),
     ],
 )
 def test_kinds_that_differ_are_named(parquet, tmp_path, one, two, words):
     parquet({"n": one}, "many/a.parquet")
     parquet({"n": two}, "many/b.parquet")
     assert words in mistake_of(tmp_path / "many", ["n"])
+
+
+def test_lists_of_json_that_differ_are_named(text, tmp_path):
+    text('{"n": ["a"]}\n', "many/a.jsonl")
+    text('{"n": []}\n', "many/b.jsonl")
+    text('{"n": [1]}\n', "many/c.jsonl")
+    assert "a list of 'n' holds numbers, but text in 'a.jsonl'" in mistake_of(tmp_path / "many", ["n"])
+
+
+def test_types_without_a_common_one_are_one_line(tmp_path):
+    (tmp_path / "many").mkdir()
+    for name, scale in (("a", 0), ("b", 40)):
+        values = pa.array([Decimal(1)], pa.decimal256(76, scale))
+        feather.write_feather(pa.table({"n": values}), tmp_path / f"many/{name}.feather")
+    line = "dataset: 'n' has types in its files that do not fit together: decimal256(76, 0) and decimal256(76, 40)."
+    assert mistake_of(tmp_path / "many", ["n"]) == line
 
 
 NESTED = [{"a": {"b": 1, "c": {"d": "x"}}, "n": 1}, {"a": None, "n": 2}, {"a": {"b": 3, "c": None}, "n": 3}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
@@ -47,19 +47,28 @@ def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
 def agree(kinds: dict[str, tuple[str, str]], name: str, table: pa.Table, columns: Sequence[str]) -> None:
     """Raise `Mistakes` if `columns` are not in the table called `name`, or of another kind than in earlier tables.
 
-    `kinds` has the kind of each column and the name of the first file with it. Whole numbers count as numbers.
+    `kinds` has the kind of each column, and of the items of its lists, and the name of the first file with it. Whole
+    numbers count as numbers.
     """
     present = [column for column in columns if table.column_names.count(column) == 1]
     found = [f"it has no column {column!r}" for column in columns if column not in present]
     for column in present:
-        kind = _kin(table.schema.field(column).type)
-        if kind == "empty":
-            continue
-        before, file = kinds.setdefault(column, (kind, name))
-        if kind != before:
-            found.append(f"{column!r} holds {kind}, but {before} in {file!r}")
+        for part, kind in _kins(repr(column), table.schema.field(column).type):
+            before, file = kinds.setdefault(part, (kind, name))
+            if kind != before:
+                found.append(f"{part} holds {kind}, but {before} in {file!r}")
+                break
     if found:
         raise Mistakes.one("dataset", f"{name!r} differs from the files before it: {'; '.join(found)}.")
+
+
+def _kins(part: str, kind: pa.DataType) -> Iterator[tuple[str, str]]:
+    """The kind of a column, and that of the items of its lists, each if any value tells it."""
+    found = _kin(kind)
+    if found != "empty":
+        yield part, found
+    if found == "lists":
+        yield from _kins(f"a list of {part}", kind.value_type)
 
 
 def _kin(kind: pa.DataType) -> str:

@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainwright_api.problems import Mistakes
+
+_UNFIT = (pa.ArrowTypeError, pa.ArrowInvalid)
+
 
 def flat_names(schema: pa.Schema) -> list[str]:
     """The names of the columns of `flat`, from the schema alone."""
@@ -45,18 +49,53 @@ def _usual_type(kind: pa.DataType) -> pa.DataType:
 def joined(tables: list[pa.Table]) -> pa.Table:
     """The rows of all tables. Columns of the same kind get the wider type, and their plain type if Arrow has no wider.
 
-    Arrow widens numbers, texts and times. It does not join dictionaries with texts, or dates with times.
+    Raises `Mistakes` for a column whose types do not fit together.
     """
     try:
         return pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowTypeError, pa.ArrowInvalid):
-        return pa.concat_tables([_changed(table, _plain) for table in tables], promote_options="permissive")
+    except _UNFIT:
+        return pa.table(
+            {name: _joined(name, [table.column(name) for table in tables]) for name in tables[0].schema.names}
+        )
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
-    return pc.cast(column, pa.timestamp("s")) if pa.types.is_date(column.type) else column
+def _joined(name: str, parts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Arrow does not join dictionaries with texts, dates with times, or whole numbers above 2^53 with floats."""
+    for type_of in (_same, _decoded, _plain):
+        try:
+            tables = [pa.table({name: _cast(part, type_of(part.type))}) for part in parts]
+            return pa.concat_tables(tables, promote_options="permissive").column(name)
+        except _UNFIT:
+            continue
+    kinds = " and ".join(sorted({str(part.type) for part in parts}))
+    raise Mistakes.one("dataset", f"{name!r} has types in its files that do not fit together: {kinds}.")
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """As pandas does, it rounds whole numbers to floats, and times to microseconds."""
+    return pc.cast(column, options=pc.CastOptions(kind, allow_float_truncate=True, allow_time_truncate=True))
+
+
+def _same(kind: pa.DataType) -> pa.DataType:
+    return kind
+
+
+def _decoded(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type for all numbers, or for all times."""
+    kind = _decoded(kind)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return pa.float64()
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.timestamp("us", getattr(kind, "tz", None))
+    return pa.list_(_plain(kind.value_type)) if _is_list(kind) else kind
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _changed(table: pa.Table, change: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> pa.Table:
