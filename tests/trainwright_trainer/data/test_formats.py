@@ -109,6 +109,20 @@ def test_json_text_that_looks_like_a_time_stays_text(text):
     assert read(text(lines, "x.jsonl")) == {"t": ["2024-01-01", "2024-01-02 03:04:05"], "n": [1.0, 2.5]}
 
 
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json"])
+def test_json_text_that_looks_like_a_time_stays_text_at_any_depth(text, name):
+    row = {"l": ["2024-01-01"], "d": {"t": "2024-01-02", "n": 1, "z": None}, "o": [[{"t": "2024-01-03", "n": [1.5]}]]}
+    rows = [json.dumps(row), '{"l": [], "d": null}']
+    content = "\n".join(rows) if name == "x.jsonl" else f"[{', '.join(rows)}]"
+    assert read(text(content, name), ["l", "d.t", "d.n", "d.z", "o"]) == {
+        "l": [["2024-01-01"], []],
+        "d.t": ["2024-01-02", None],
+        "d.n": [1, None],
+        "d.z": [None, None],
+        "o": [row["o"], None],
+    }
+
+
 def test_a_json_column_of_mixed_types_becomes_text(text):
     lines = '{"t": "a", "n": 1}\n\n{"t": 2.5, "n": "b"}\n{"t": true}\n'
     assert read(text(lines, "x.jsonl")) == {"t": ["a", "2.5", "true"], "n": ["1", "b", None]}

@@ -48,14 +48,25 @@ def _is_array(file: DataFile) -> bool:
 def _of_lines(file: DataFile, columns: Sequence[str]) -> pa.Table:
     try:
         table = _read(file, None)
-        times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
-        if times:  # Arrow turns text that looks like a time into timestamps; here it stays text, as in CSV
-            table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
+        fields = [field.with_type(_without_times(field.type)) for field in table.schema]
+        if fields != list(table.schema):
+            table = _read(file, pa.schema(fields))
         table.validate(full=True)  # Arrow's reader does not check the encoding
     except pa.ArrowInvalid:
         check_encoding(file, UTF8, _SAVE_IT)
         return _of_rows(_objects(file), columns)
     return table
+
+
+def _without_times(kind: pa.DataType) -> pa.DataType:
+    """Arrow turns text that looks like a time into timestamps. Here it stays text, as in CSV."""
+    if pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_without_times(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
+    return kind
 
 
 def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
