@@ -128,6 +128,35 @@ def test_a_json_column_of_mixed_types_becomes_text(text):
     assert read(text(lines, "x.jsonl")) == {"t": ["a", "2.5", "true"], "n": ["1", "b", None]}
 
 
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json"])
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        ("18446744073709551616", "1", [2.0**64, 1.0]),
+        ("[[18446744073709551616]]", "[null, [1]]", [[[2.0**64]], [None, [1.0]]]),
+        ('[{"k": 18446744073709551616}]', "[]", [[{"k": 2.0**64}], []]),
+        ("9007199254740993", "0.5", [2.0**53, 0.5]),
+        ("18446744073709551616", '"a"', ["18446744073709551616", "a"]),
+        ("9" * 400, '"a"', ["9" * 400, "a"]),
+        ("1", "true", ["1", "true"]),
+        ("18446744073709551616", "true", ["18446744073709551616", "true"]),
+        ("9" * 400, "1", [float("inf"), 1.0]),
+    ],
+)
+def test_large_whole_numbers_of_json_are_floats(text, name, one, two, expected):
+    rows = [f'{{"n": {one}}}', f'{{"n": {two}}}']
+    content = "\n".join(rows) if name == "x.jsonl" else f"[{', '.join(rows)}]"
+    assert read(text(content, name), ["n"]) == {"n": expected}
+
+
+@pytest.mark.parametrize("row", [r'{"n": "\ud800", "t": "a"}', r'{"n": ["\ud800"]}', r'{"\ud800": 1}'])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json"])
+def test_half_a_character_of_json_is_one_line(text, name, row):
+    path = text(row if name == "x.jsonl" else f"[{row}]", name)
+    line = r"has '\ud800', which is half of a character. Remove it, or write both halves, as in \ud83d\ude00."
+    assert mistake_of(path) == f"dataset: {name!r} {line}"
+
+
 def written(write, **options):
     buffer = io.BytesIO()
     write(pa.table({"n": [1], "t": ["a"]}), buffer, **options)

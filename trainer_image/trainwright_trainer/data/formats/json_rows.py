@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.json as pajson
@@ -19,7 +21,10 @@ from trainwright_trainer.data.table_schema import flat
 _READ_BYTES = 4 << 20
 _HEAD_BYTES = 4096
 _SAVE_IT = "JSON is always UTF-8: save the file so."
+_BOTH_HALVES = r"Remove it, or write both halves, as in \ud83d\ude00."
 _MARK = b"\xef\xbb\xbf"
+_Lines = Callable[[], AbstractContextManager[IO[bytes]]]
+"""Opens lines of JSON."""
 
 
 class JsonReader:
@@ -47,15 +52,18 @@ def _is_array(file: DataFile) -> bool:
 
 def _of_lines(file: DataFile, columns: Sequence[str]) -> pa.Table:
     try:
-        table = _read(file, None)
-        fields = [field.with_type(_without_times(field.type)) for field in table.schema]
-        if fields != list(table.schema):
-            table = _read(file, pa.schema(fields))
+        table = _typed(lambda: opened(file))
         table.validate(full=True)  # Arrow's reader does not check the encoding
     except pa.ArrowInvalid:
         check_encoding(file, UTF8, _SAVE_IT)
         return _of_rows(_objects(file), columns)
     return table
+
+
+def _typed(lines: _Lines) -> pa.Table:
+    table = _read(lines, None)
+    fields = [field.with_type(_without_times(field.type)) for field in table.schema]
+    return table if fields == list(table.schema) else _read(lines, pa.schema(fields))
 
 
 def _without_times(kind: pa.DataType) -> pa.DataType:
@@ -69,8 +77,8 @@ def _without_times(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
-    with opened(file) as stream:
+def _read(lines: _Lines, schema: pa.Schema | None) -> pa.Table:
+    with lines() as stream:
         return pajson.read_json(
             native(stream),
             read_options=pajson.ReadOptions(block_size=_READ_BYTES),
@@ -79,13 +87,20 @@ def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
 
 
 def _of_rows(objects: Iterable[dict[str, Any]], columns: Sequence[str]) -> pa.Table:
-    """The objects as a table. Columns of mixed types become text. Raises `UnreadableFileError` if there are none."""
+    """The objects as a table. Columns of mixed types become text.
+
+    Raises `UnreadableFileError` if there are none, or for a text that is none.
+    """
     rows = list(objects)
     if not rows:
         raise UnreadableFileError("is empty.")
     names = dict.fromkeys(key for row in rows for key in row)
     chosen = columns if set(columns) <= set(names) else names
-    return pa.table({name: _column([row.get(name) for row in rows]) for name in chosen})
+    try:
+        return pa.table({name: _column([row.get(name) for row in rows]) for name in chosen})
+    except UnicodeEncodeError as error:
+        line = f"has {error.object[error.start]!r}, which is half of a character. {_BOTH_HALVES}"
+        raise UnreadableFileError(line) from error
 
 
 def _objects(file: DataFile) -> Iterator[dict[str, Any]]:
@@ -117,8 +132,13 @@ def _array(file: DataFile) -> Iterator[dict[str, Any]]:
         yield item
 
 
-def _column(values: list[Any]) -> pa.Array:
+def _column(values: list[Any]) -> pa.ChunkedArray | pa.Array:
+    """Large whole numbers become floats, as in lines of JSON."""
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        lines = "\n".join(json.dumps({"": value}) for value in values).encode()
+    try:
+        return _typed(lambda: io.BytesIO(lines)).column("")
+    except pa.ArrowInvalid:
         return pa.array([value if value is None or isinstance(value, str) else json.dumps(value) for value in values])
