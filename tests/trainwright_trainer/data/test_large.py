@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from trainwright_api.problems import Mistakes
@@ -167,3 +168,18 @@ def test_a_read_holds_a_small_part_of_the_file(parquet):
         most = max(most, pa.total_allocated_bytes() - before)
         assert block.rows
     assert most < 12_000_000  # of 32 MB
+
+
+@pytest.mark.parametrize("column", ["image", "image.bytes", "image.of.bytes"])
+def test_large_values_are_read_few_at_a_time(tmp_path, monkeypatch, column):
+    monkeypatch.setattr("trainwright_trainer.data.formats.parquet._BATCH_BYTES", 100 << 10)
+    values = pa.array([bytes(1 << 10)] * 8_000)
+    for name in reversed(column.split(".")[1:]):
+        values = pa.StructArray.from_arrays([values], [name])
+    pq.write_table(pa.table({"image": values}), tmp_path / "x.parquet", use_dictionary=False)
+    del values
+    before, most = pa.total_allocated_bytes(), 0
+    for block in source.blocks(find(str(tmp_path / "x.parquet")), [("config", column)], (), 100):
+        most = max(most, pa.total_allocated_bytes() - before)
+        assert block.rows == 100
+    assert most < 4 << 20  # of 8 MB

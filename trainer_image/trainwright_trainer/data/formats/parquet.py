@@ -66,9 +66,14 @@ def _batch_rows(parquet: pq.ParquetFile, columns: Sequence[str]) -> int:
     row_bytes = 0.0
     for group in groups:
         chunks = [group.column(number) for number in range(group.num_columns)]
-        wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+        wanted = [chunk for chunk in chunks if _is_in(chunk.path_in_schema, columns)]
         row_bytes = max(row_bytes, sum(chunk.total_uncompressed_size for chunk in wanted) / max(group.num_rows, 1))
     return max(1, min(BLOCK_ROWS, int(_BATCH_BYTES / max(row_bytes, 1))))
+
+
+def _is_in(path: str, columns: Sequence[str]) -> bool:
+    """Whether the path, or a parent of it, is one of the columns."""
+    return any(parent in columns for parent in accumulate(path.split("."), "{}.{}".format))
 
 
 def _text_of(file: DataFile, coded: Sequence[str]) -> list[str]:
