@@ -251,6 +251,12 @@ def damaged_parquet(cut):
         ("x.csv", b"", "'x.csv' is empty."),
         ("x.csv", b"n,t\n1,2\n3\n", "'x.csv' has 1 values in line 3, its header has 2."),
         ("x.csv", b'n,t\n"1\n",2\n3,4,5\n', "'x.csv' has 3 values in line 4, its header has 2."),
+        ("x.csv", b"n,t\n1," + b"x" * 140_000 + b"\n1,2\n3,4,5\n", "'x.csv' has 3 values in line 4, its header has 2."),
+        (
+            "x.csv",
+            b'n,t\n1,2\n3,"' + b"1,2\n" * 2_200_000,
+            "'x.csv' cannot be read in line 3: field larger than field limit (8388608).",
+        ),
         (
             "x.csv",
             b"n,t\n" + b"1,2\n" * 70_000 + b"3,\xe9\n",

@@ -14,7 +14,7 @@ import pyarrow.csv as pacsv
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.decimal_commas import with_points
-from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, declares_delimiter, dialect_of
+from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, declares_delimiter, dialect_of, rows_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.signatures import refuse_binary
 from trainwright_trainer.data.formats.streams import native, opened
@@ -58,7 +58,7 @@ class DelimitedReader:
         with opened(file) as stream:
             lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
             try:
-                rows = csv.reader(lines, delimiter=self._dialect.delimiter)
+                rows = rows_of(lines, self._dialect.delimiter)
                 if skipped:
                     next(rows)
                 yield rows
@@ -127,11 +127,13 @@ class DelimitedReader:
         """Read the file again, slowly, to find the line with the error and raise `UnreadableFileError` for it."""
         self._check_text(file)
         with self._parsed(file) as reader:
+            begin = reader.line_num + 1
             try:
                 for row in reader:
                     if row and len(row) != width:
                         raise UnreadableFileError(
                             f"has {len(row)} values in line {reader.line_num:,}, its header has {width}."
                         )
+                    begin = reader.line_num + 1
             except csv.Error as error:
-                raise UnreadableFileError(f"cannot be read in line {reader.line_num:,}: {error}.") from error
+                raise UnreadableFileError(f"cannot be read in line {begin:,}: {error}.") from error

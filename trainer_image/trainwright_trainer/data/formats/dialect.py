@@ -7,8 +7,9 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
@@ -19,6 +20,8 @@ from trainwright_trainer.data.formats.streams import opened
 
 HEAD_BYTES = 1 << 18
 """A dialect follows from at most this many bytes, so that it is known before a large file is read."""
+LONGEST_VALUE = 8 << 20
+"""A longer text is rather the rest of a file after a stray quote, so it is not read into memory to find an error."""
 UTF8 = "utf-8"
 _DELIMITERS = (",", ";", "|", "\t")
 _SAMPLE_ROWS = 200
@@ -141,7 +144,7 @@ def _whole_rows(text: str, delimiter: str, is_whole: bool) -> list[Sequence[str]
 
 def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
     """The first rows. A row that cannot be parsed ends them."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = rows_of(io.StringIO(text, newline=""), delimiter)
     try:
         for row in reader:
             if row:
@@ -150,6 +153,12 @@ def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
                 return
     except csv.Error:
         return
+
+
+def rows_of(lines: Iterable[str], delimiter: str) -> Any:
+    """A `csv.reader` that takes values of up to `LONGEST_VALUE` characters."""
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))  # the limit is one of the process
+    return csv.reader(lines, delimiter=delimiter)
 
 
 def check_encoding(file: DataFile, encoding: str, remedy: str = _NAME_IT) -> None:
