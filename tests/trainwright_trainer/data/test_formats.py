@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import json
+import re
 import sys
 import zipfile
 from datetime import date, datetime
@@ -283,6 +284,39 @@ def test_damage_is_one_line(text, name, content, line):
         read(text(content, name))
     assert str(mistakes.value).startswith(f"dataset: {line}")
     assert "\n" not in str(mistakes.value)
+
+
+STRAY = 'n,t\n"1",a\n2,"b\nc"\n\n3,"d\n4,e\n5,f\n'
+STRAY_FIRST = 'n,t\n"1\n",a\n2,b\n"3,d\n4,e\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("x.csv", STRAY.encode(), 6),
+        ("x.csv", STRAY.replace("\n", "\r\n").encode(), 6),
+        ("x.csv", STRAY.replace("\n", "\r").encode(), 6),
+        ("x.csv", STRAY.encode("utf-16"), 6),
+        ("x.csv", f"sep=,\n{STRAY}".encode(), 7),
+        ("x.tsv", STRAY.replace(",", "\t").encode(), 6),
+        ("x.csv.gz", gzip.compress(STRAY.encode()), 6),
+        ("x.csv", STRAY_FIRST.encode(), 5),
+        ("x.csv", b'n,t\n"1\n2\n3",a\n4,"', 5),
+        ("x.csv", b'n,t\n"1\n2\n3","b\nc\n', 4),
+    ],
+    ids=no_bytes,
+)
+def test_a_quote_that_is_not_closed_is_one_line(text, name, content, line):
+    said = f"has no closing quote for the value that begins with a quote in line {line}."
+    with pytest.raises(Mistakes, match=re.escape(f"dataset: '{name}' {said}")):
+        read(text(content, name))
+
+
+def test_a_quote_inside_a_value_needs_no_other(text):
+    rows = {"n": ["1", "2", "3"], "t": ['5" pipe', "a b", "c"]}
+    assert read(text('n,t\n1,5" pipe\n2,"a b"\n3,c', "x.csv")) == rows
+    assert read(text('n,t\n1,5" pipe\n2,"a b"\n3,c\n'.encode("utf-16"), "y.csv")) == rows
+    assert read(text('n,t\n1,"a\n"b"\n', "z.csv")) == {"n": ["1"], "t": ['a\nb"']}
 
 
 @pytest.mark.parametrize(

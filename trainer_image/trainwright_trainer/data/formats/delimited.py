@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -17,12 +19,15 @@ from trainwright_trainer.data.formats.decimal_commas import with_points
 from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, declares_delimiter, dialect_of, rows_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.signatures import refuse_binary
-from trainwright_trainer.data.formats.streams import native, opened
+from trainwright_trainer.data.formats.streams import QuoteCounter, native, opened
 from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.numerals import MISSING_WORDS
 
 _READ_BYTES = 4 << 20
 _SIGNATURE_BYTES = 4096
+_LINE_END = re.compile(r"\r\n?|\n")
+_END = ("\n", "end")
+"""Lines that become a row of their own, unless the text before them ends within quotes."""
 
 
 class DelimitedReader:
@@ -51,14 +56,14 @@ class DelimitedReader:
         return first if self._dialect.has_header else [f"column_{number}" for number in range(1, len(first) + 1)]
 
     @contextmanager
-    def _parsed(self, file: DataFile) -> Iterator[Any]:
-        """The rows, parsed one by one by a `csv.reader`."""
+    def _parsed(self, file: DataFile, after: Sequence[str] = ()) -> Iterator[Any]:
+        """The rows, parsed one by one by a `csv.reader`, with the lines `after` at the end."""
         encoding = "utf-8-sig" if self._dialect.encoding == UTF8 else self._dialect.encoding
         skipped = self._skipped(file)
         with opened(file) as stream:
             lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
             try:
-                rows = rows_of(lines, self._dialect.delimiter)
+                rows = rows_of(chain(lines, after), self._dialect.delimiter)
                 if skipped:
                     next(rows)
                 yield rows
@@ -72,9 +77,13 @@ class DelimitedReader:
         kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in coded else pa.string() for name in wanted}
         try:
             skipped = self._skipped(file)
-            with opened(file) as stream, self._reader(native(stream), names, kinds, skipped) as reader:
-                for batch in reader:
-                    yield with_points(pa.Table.from_batches([batch]), commas)
+            with opened(file) as stream:
+                counter = QuoteCounter(stream, self._dialect.encoding)
+                with self._reader(native(counter), names, kinds, skipped) as reader:
+                    for batch in reader:
+                        yield with_points(pa.Table.from_batches([batch]), commas)
+            if counter.quotes % 2:
+                self._check_quotes(file)
         except UnicodeDecodeError:
             self._check_text(file)
             raise
@@ -123,6 +132,19 @@ class DelimitedReader:
             refuse_binary(stream.read(_SIGNATURE_BYTES), file.path.name)
         check_encoding(file, self._dialect.encoding)
 
+    def _check_quotes(self, file: DataFile) -> None:
+        """Raise `UnreadableFileError` if the file ends in a quoted value: Arrow takes all that follows for its text."""
+        with self._parsed(file, _END) as reader:
+            begin, end, last = 1, reader.line_num, []
+            try:
+                for row in reader:
+                    begin, end, last = end + 1, reader.line_num, row
+            except csv.Error:  # a text that is too long to tell
+                return
+        if last != [_END[-1]]:
+            begin += sum(len(_LINE_END.findall(value)) for value in last[:-1])
+            raise UnreadableFileError(f"has no closing quote for the value that begins with a quote in line {begin:,}.")
+
     def _explain(self, file: DataFile, width: int) -> None:
         """Read the file again, slowly, to find the line with the error and raise `UnreadableFileError` for it."""
         self._check_text(file)
@@ -131,6 +153,7 @@ class DelimitedReader:
             try:
                 for row in reader:
                     if row and len(row) != width:
+                        self._check_quotes(file)
                         raise UnreadableFileError(
                             f"has {len(row)} values in line {reader.line_num:,}, its header has {width}."
                         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zipfile
 import zlib
@@ -49,6 +50,25 @@ def _only_member(archive: zipfile.ZipFile) -> str:
     return names[0]
 
 
-def native(stream: IO[bytes]) -> pa.PythonFile:
+def native(stream: IO[bytes] | QuoteCounter) -> pa.PythonFile:
     """The stream as a file for Arrow's readers."""
     return pa.PythonFile(stream, mode="r")
+
+
+class QuoteCounter:
+    """A stream for `native` that counts the double quotes of the text that is read."""
+
+    def __init__(self, stream: IO[bytes], encoding: str) -> None:
+        self.quotes = 0
+        self.closed = False
+        self._stream = stream
+        is_wide = encoding.startswith(("utf-16", "utf-32"))  # in the others, the byte of a quote is nothing else
+        self._decode = codecs.getincrementaldecoder(encoding)("replace").decode if is_wide else None
+
+    def read(self, size: int) -> bytes:
+        part = self._stream.read(size)
+        self.quotes += self._decode(part).count('"') if self._decode else part.count(b'"')
+        return part
+
+    def close(self) -> None:
+        self.closed = True
