@@ -30,6 +30,17 @@ def test_a_glob_is_its_matches_in_order(folder):
     assert find(str(folder.parent / "d*" / "b.parquet")).names == ("data/b.parquet",)
 
 
+def test_a_wildcard_matches_no_leading_underscore(tmp_path):
+    for name in ("a.csv", "_b.csv", "_old/c.csv", "_old/_d.csv", "e/_f.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert find(f"{tmp_path}/**/*.csv").names == ("a.csv",)
+    assert find(f"{tmp_path}/_*.csv").names == ("_b.csv",)
+    assert find(f"{tmp_path}/**/_*.csv").names == ("_b.csv", "e/_f.csv")
+    assert find(f"{tmp_path}/_o*/*.csv").names == ("_old/c.csv",)
+    assert find(f"{tmp_path}/_old/*.csv").names == ("c.csv",)
+
+
 @pytest.mark.parametrize(
     ("name", "word"),
     [("x.CSV", "csv"), ("x.csv.gz", "csv"), ("x.tsv.zip", "tsv"), ("x.y.json", "json"), ("x.feather", "feather")],

@@ -153,6 +153,9 @@ def test_all_names_below_the_root(storage: Storage) -> None:
     assert storage.list_tree("c/") == []
     assert sorted(storage.match("**/*.txt")) == ["a/c.txt", "a/d/e.txt", "b.txt"]
     assert sorted(storage.match("*/?.txt")) == ["a/c.txt"]
+    storage.write("_g/h.txt", [b""])
+    assert sorted(storage.match("*/?.txt")) == ["a/c.txt"]
+    assert (storage.match("_*/?.txt"), storage.match(".h*/?.txt")) == (["_g/h.txt"], [".hidden/f.txt"])
 
 
 def test_facts_of_all_objects(storage: Storage) -> None:

@@ -117,9 +117,11 @@ class Storage(ABC):
         return [found.name for found in self.list_facts(prefix)]
 
     def match(self, pattern: str) -> Sequence[str]:
-        """The names that match a pattern as in a shell. `**` matches any number of folders."""
-        parts = pattern.split("/")
-        return [name for name in self.list_tree() if _matches(name.split("/"), parts)]
+        """The names that match a pattern as in a shell. `**` matches any number of folders.
+
+        A wildcard matches neither a leading dot nor a leading underscore.
+        """
+        return [name for name in self.list_tree() if matches(name, pattern)]
 
     @abstractmethod
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
@@ -180,13 +182,17 @@ class _OnDisk:
         self.file.close()
 
 
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Match as a shell does: `**` matches any number of folders, and a wildcard does not match a leading dot."""
+def matches(name: str, pattern: str) -> bool:
+    """True if `Storage.match` returns the name."""
+    return _match(name.split("/"), pattern.split("/"))
+
+
+def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     if not pattern:
         return not parts
     first, *rest = pattern
-    if first == "**" and _matches(parts, rest):
+    if first == "**" and _match(parts, rest):
         return True
-    if not parts or (parts[0].startswith(".") and not first.startswith(".")):
+    if not parts or (parts[0][:1] in (".", "_") and not first.startswith(parts[0][:1])):
         return False
-    return _matches(parts[1:], pattern) if first == "**" else fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
+    return _match(parts[1:], pattern) if first == "**" else fnmatchcase(parts[0], first) and _match(parts[1:], rest)

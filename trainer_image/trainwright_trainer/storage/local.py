@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Fill, Identity, ObjectFacts, OpenObject, Storage
+from trainwright_trainer.storage.base import Chunk, Fill, Identity, ObjectFacts, OpenObject, Storage, matches
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,8 +133,8 @@ class FolderStorage(Storage):
 
     def match(self, pattern: str) -> Sequence[str]:
         with _raising_failure(self.root):
-            names = glob.glob(pattern, root_dir=self.root, recursive=True)
-            return [Path(name).as_posix() for name in names if self.path(name).is_file()]
+            names = (Path(name).as_posix() for name in glob.glob(pattern, root_dir=self.root, recursive=True))
+            return [name for name in names if matches(name, pattern) and self.path(name).is_file()]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
         return [_identity(self.path(name)) for name in names]
