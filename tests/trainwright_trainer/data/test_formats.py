@@ -19,6 +19,7 @@ import pytest
 from tests.workbook import write_workbook
 
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.missing_words import without_na_values
@@ -284,6 +285,29 @@ def test_damage_is_one_line(text, name, content, line):
         read(text(content, name))
     assert str(mistakes.value).startswith(f"dataset: {line}")
     assert "\n" not in str(mistakes.value)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        ("n\n1\n\n3\n", ["1", None, "3"]),
+        ("n\n1\n\n3", ["1", None, "3"]),
+        ("\n\nn\n\n3\n", [None, "3"]),
+        ("sep=;\n\nn\n1\n\n", ["1", None]),
+        ('"n"\n"1"\n""\n', ["1", None]),
+        ("n\n", []),
+    ],
+)
+def test_a_blank_line_is_a_row_of_one_column(text, content, values, end):
+    assert read(text(content.replace("\n", end), "x.csv"), ("n",)) == {"n": values}
+
+
+def test_a_blank_line_is_no_row_of_two_columns_and_no_header(text):
+    assert read(text("\nn,t\n1,a\n\n2,b\n", "x.csv")) == {"n": ["1", "2"], "t": ["a", "b"]}
+    files = find(text("\n1\n", "y.csv"), options=DatasetOptions(header=False))
+    (block,) = source.blocks(files, [("config.input_features[0].column", "column_1")], ())
+    assert block.columns["column_1"].to_pylist() == [None, "1"]
 
 
 STRAY = 'n,t\n"1",a\n2,"b\nc"\n\n3,"d\n4,e\n5,f\n'

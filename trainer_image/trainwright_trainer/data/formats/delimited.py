@@ -7,7 +7,8 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, takewhile
+from operator import not_
 from typing import Any
 
 import pyarrow as pa
@@ -76,7 +77,7 @@ class DelimitedReader:
         commas = [name for place, name in enumerate(names) if self._has_commas(place)]
         kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in coded else pa.string() for name in wanted}
         try:
-            skipped = self._skipped(file)
+            skipped = self._skipped(file) + (len(names) == 1 and self._blank_lines(file))
             with opened(file) as stream:
                 counter = QuoteCounter(stream, self._dialect.encoding)
                 with self._reader(native(counter), names, kinds, skipped) as reader:
@@ -102,6 +103,11 @@ class DelimitedReader:
         """The number of lines before the header."""
         return int(self._dialect.is_declared and declares_delimiter(file, self._dialect.encoding))
 
+    def _blank_lines(self, file: DataFile) -> int:
+        """The number of blank lines before the header."""
+        with self._parsed(file) as rows:
+            return sum(1 for _ in takewhile(not_, rows)) if self._dialect.has_header else 0
+
     def _has_commas(self, place: int) -> bool:
         return self._dialect.commas is None or place in self._dialect.commas
 
@@ -117,7 +123,11 @@ class DelimitedReader:
                 column_names=None if dialect.has_header else names,
                 encoding="utf8" if dialect.encoding == UTF8 else dialect.encoding,  # Arrow's own name is fastest
             ),
-            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+            parse_options=pacsv.ParseOptions(
+                delimiter=dialect.delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=len(names) > 1,  # with one column, an empty line is a row without its value
+            ),
             convert_options=pacsv.ConvertOptions(
                 include_columns=list(kinds),
                 column_types=kinds,
