@@ -30,6 +30,19 @@ def test_a_glob_is_its_matches_in_order(folder):
     assert find(str(folder.parent / "d*" / "b.parquet")).names == ("data/b.parquet",)
 
 
+@pytest.mark.parametrize("asked", ["data", "data/**/*.parquet"])
+def test_links_to_folders_are_followed_and_loops_are_not(folder, asked):
+    (folder.parent / "other/deep").mkdir(parents=True)
+    (folder.parent / "other/deep/x.parquet").touch()
+    (folder / "link").symlink_to(folder.parent / "other")
+    (folder / "twice").symlink_to(folder.parent / "other/deep")
+    (folder / "loop").symlink_to(folder)
+    (folder.parent / "other/back").symlink_to(folder)
+    (folder / "broken").symlink_to(folder.parent / "nowhere")
+    names = ("a.parquet", "b.parquet", "link/deep/x.parquet", "sub/c.parquet", "twice/x.parquet")
+    assert find(str(folder.parent / asked)).names == names
+
+
 def test_a_wildcard_matches_no_leading_underscore(tmp_path):
     for name in ("a.csv", "_b.csv", "_old/c.csv", "_old/_d.csv", "e/_f.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

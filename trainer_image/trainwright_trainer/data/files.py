@@ -19,6 +19,9 @@ from trainwright_trainer.storage.location import DataPlace, DataUri, Place, data
 from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
+EACH = "**/*"
+"""Matches the files of a folder, without those whose names begin with a dot or an underscore: other programs write
+them."""
 _WILDCARDS = "*?["
 
 
@@ -77,7 +80,7 @@ def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -
             storage = storage_of(folder, access)
             return _many(dataset, _home(folder), storage, storage.match(_relative(place, folder)), options)
     storage = storage_of(place, access)
-    names = [name for name in storage.list_tree() if counts(PurePath(name))]
+    names = storage.match(EACH)
     if not names and not is_folder:
         raise absent(str(place), place.name, [name.rstrip("/") for name in beside.list()])
     if isinstance(place, Path):
@@ -116,11 +119,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError as error:  # for example a name that is too long
         raise Mistakes.one("dataset", f"{str(path)!r} cannot be read ({error.strerror}).") from error
-
-
-def counts(path: PurePath) -> bool:
-    """False if a part of the path begins with a dot or an underscore: such files of other programs are not data."""
-    return not any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _has_wildcard(place: DataPlace) -> bool:

@@ -133,7 +133,10 @@ class FolderStorage(Storage):
 
     def match(self, pattern: str) -> Sequence[str]:
         with _raising_failure(self.root):
-            names = (Path(name).as_posix() for name in glob.glob(pattern, root_dir=self.root, recursive=True))
+            if "**" in pattern.split("/"):
+                files = (path.relative_to(self.root).as_posix() for path in _linked_files(self.root))
+                return [name for name in files if matches(name, pattern)]
+            names = (Path(name).as_posix() for name in glob.glob(pattern, root_dir=self.root))
             return [name for name in names if matches(name, pattern) and self.path(name).is_file()]
 
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
@@ -253,6 +256,22 @@ def _raise_unless_gone(error: OSError) -> None:
     """Another process may delete a folder while it is listed. A file holds no names."""
     if not isinstance(error, _ABSENT):
         raise error
+
+
+def _linked_files(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
+    """The files below a folder, also through links to folders. A link to one of `above` would not end."""
+    place = os.path.realpath(folder)
+    if place in above:
+        return
+    try:
+        entries = list(os.scandir(folder))
+    except _ABSENT:
+        return
+    for entry in entries:
+        if entry.is_dir():
+            yield from _linked_files(Path(entry), (*above, place))
+        elif entry.is_file():
+            yield Path(entry)
 
 
 @contextlib.contextmanager

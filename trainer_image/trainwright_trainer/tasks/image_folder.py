@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pyarrow as pa
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataTable
-from trainwright_trainer.data.files import counts
+from trainwright_trainer.data.files import EACH
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.storage.location import data_place_of
 from trainwright_trainer.storage.registry import storage_of
@@ -28,7 +28,7 @@ def images_of(job: Job, saved: SavedModel) -> DataTable | None:
     if not is_folder or not saved.layout.images:
         return None
     folder = storage_of(place.expanduser() if isinstance(place, Path) else place, job.keys.datasets)
-    names = sorted(name for name in folder.list_tree() if counts(PurePosixPath(name)))
+    names = sorted(folder.match(EACH))
     unfit = [name for name in names if not name.lower().endswith(_SUFFIXES)]
     if len(unfit) == len(names):
         return None
