@@ -95,6 +95,15 @@ def test_signs_of_a_glob_in_a_files_name_do_no_harm(tmp_path):
     assert find(str(tmp_path / "x[1].csv")).names == ("x[1].csv",)
 
 
+def test_signs_of_a_glob_in_a_folders_name_do_no_harm(tmp_path):
+    for name in ("br[1]/x/a.csv", "br[1]/b.csv", "br1/c.csv", "br2/d.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert find(f"{tmp_path}/br[1]/*.csv").names == ("b.csv",)
+    assert find(f"{tmp_path}/br[1]/*/*.csv").names == ("x/a.csv",)
+    assert find(f"{tmp_path}/br[2]/*.csv").names == ("br2/d.csv",)
+
+
 @pytest.mark.parametrize(
     ("asked", "line"),
     [

@@ -126,9 +126,9 @@ def _has_wildcard(place: DataPlace) -> bool:
 
 
 def _fixed_part(pattern: DataPlace) -> DataPlace:
-    """The folder above the first part that contains a wildcard."""
+    """The folder above the first part that contains a wildcard. The signs of one in the name of a folder are none."""
     folder: DataPlace = pattern.parent
-    while _has_wildcard(folder):
+    while _has_wildcard(folder) and not (isinstance(folder, Path) and _is_folder(folder)):
         folder = folder.parent
     return folder
 
