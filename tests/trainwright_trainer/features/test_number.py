@@ -132,6 +132,16 @@ def test_the_threshold_acts(run):
     assert (strict.values.count(None), loose.values.count(None)) == (1, 0)
 
 
+@pytest.mark.parametrize(("normalization", "outlier"), [("log1p", -5000.0), (None, 1e40), ("log1p", 1e300)])
+def test_an_outlier_that_the_scaling_refuses_is_filled(run, normalization, outlier):
+    values = [*map(float, range(40)), outlier]
+    training = [*[True] * 40, False]
+    options = {"outlier_strategy": "fill_with_mean", "outlier_threshold": 3.0}
+    found = run("number", values, training=training, normalization=normalization, **options)
+    expected = math.log1p(19.5) if normalization else 19.5
+    assert math.isclose(found.values[-1], expected, rel_tol=1e-6)
+
+
 def test_missing_values_and_outliers_keep_their_own_strategies(run):
     values = [1.0, 2.0, None, 2.0, 1.0, 2.0, 1.0, 900.0, 1.0, 2.0]
     options = {"missing_value_strategy": "ffill", "outlier_strategy": "drop_row", "outlier_threshold": 2.0}

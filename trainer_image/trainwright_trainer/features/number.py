@@ -190,6 +190,8 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
     missing = mask_of(values)
     numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
     outliers = _outside(numbers, statistics) if "outliers" in statistics else None
+    if outliers is not None:  # a value that is replaced need not fit the scaling
+        numbers = np.where(outliers, np.nan, numbers)
     scaled = _scaled(numbers, statistics, first_row)
     holes = [(missing, feature.strategy, _filled(statistics, "fill"))]
     if outliers is not None:
