@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +90,14 @@ def test_equal_values_share_a_part_whatever_their_type():
 
 @pytest.mark.parametrize(
     "values",
-    [[0, 1, 2, 0], [0.0, 1.0, 2.0, 0.0], ["0", "1", "2", "0"], ["train", "Validation", " test ", "train"]],
+    [
+        [0, 1, 2, 0],
+        [0.0, 1.0, 2.0, 0.0],
+        [Decimal("0.00"), Decimal("1.00"), Decimal("2.00"), Decimal("0.00")],
+        ["0", "1", "2", "0"],
+        ["0.0", "1.0", " 2.00", "0."],
+        ["train", "Validation", " test ", "train"],
+    ],
 )
 def test_a_fixed_split_reads_numbers_and_words(values):
     assert fixed_parts(pa.array(values), 0).tolist() == [0, 1, 2, 0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
@@ -18,6 +20,7 @@ from trainwright_trainer.features.distribution import Frequencies
         (["T", "F", "T"], "T", "F"),
         ([1, 0, 1], "1", "0"),
         ([1.0, 0.0, 1.0], "1", "0"),
+        ([Decimal("1.00"), Decimal("0.00"), Decimal("1.00")], "1", "0"),
         ([1, -1, 1], "1", "-1"),
         (pa.array(["True", "False", "True"]).dictionary_encode(), "True", "False"),
     ],

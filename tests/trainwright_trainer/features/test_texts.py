@@ -25,7 +25,9 @@ from trainwright_trainer.features.texts import dictionary_of, texts_of, without_
         (pa.array([True, False]), ["true", "false"]),
         (pa.array([date(2024, 1, 2)]), ["2024-01-02"]),
         (pa.array([datetime(2024, 1, 2, 3, 4, 5)], pa.timestamp("s")), ["2024-01-02 03:04:05"]),
-        (pa.array([Decimal("1.50")]), ["1.50"]),
+        (pa.array([Decimal("1.50"), Decimal("100.00"), Decimal("-0.01"), None]), ["1.5", "100", "-0.01", None]),
+        (pa.array([Decimal("0E-10"), Decimal("1E-10")], pa.decimal128(38, 10)), ["0", "0.0000000001"]),
+        (pa.array([Decimal("9" * 36 + ".10")]), ["9" * 36 + ".1"]),
     ],
 )
 def test_texts(values, texts):

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import SPLIT_NAMES
 from trainwright_trainer.features.errors import BadValueError
+from trainwright_trainer.features.spellings import indices_in
 from trainwright_trainer.features.texts import dictionary_of
 
 Parts = npt.NDArray[np.uint8]
@@ -58,7 +59,9 @@ def hash_parts(values: pa.Array, probabilities: Sequence[float]) -> Parts:
 
 
 _NO_PART = "holds {value} in row {row}; a part is 0, 1, 2 or train, validation, test. (Row 1 is the first row of data.)"
-_WORDS = {**{str(part): part for part in range(3)}, **{name: part for part, name in enumerate(SPLIT_NAMES)}}
+_WORDS = ("0", "1", "2", *SPLIT_NAMES)
+_MEANT = np.array([0, 1, 2, 0, 1, 2, -1], dtype=np.int8)
+"""The parts of the words, then -1 for any other text."""
 
 
 def fixed_parts(values: pa.Array, first_row: int) -> Parts:
@@ -67,9 +70,9 @@ def fixed_parts(values: pa.Array, first_row: int) -> Parts:
     Raises `BadValueError` for the first other value; `first_row` is the row number of the block's first row.
     """
     coded = dictionary_of(values)
-    meant = [_WORDS.get(text.strip().lower(), -1) for text in coded.dictionary.to_pylist()]
-    known = np.array([*meant, -1], dtype=np.int8)
-    parts: npt.NDArray[np.int8] = known[pc.fill_null(coded.indices, len(meant)).to_numpy(zero_copy_only=False)]
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(coded.dictionary))
+    known = np.append(_MEANT[pc.fill_null(indices_in(words, _WORDS), len(_WORDS)).to_numpy()], np.int8(-1))
+    parts: npt.NDArray[np.int8] = known[pc.fill_null(coded.indices, len(words)).to_numpy(zero_copy_only=False)]
     wrong = np.flatnonzero(parts < 0)
     if len(wrong):
         raise BadValueError(first_row + int(wrong[0]), values[int(wrong[0])].as_py(), _NO_PART)

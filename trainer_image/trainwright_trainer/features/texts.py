@@ -6,6 +6,7 @@ The counts are computed block by block. The result does not depend on the order 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -63,11 +64,17 @@ def _float_text(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
+def _decimal_text(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def texts_of(values: pa.Array) -> pa.Array:
     """The values as `pa.string()`. Nulls stay null, and NaN becomes null.
 
     Whole numbers have no decimal point, whatever their type, because a column of whole numbers with a gap is often
-    stored as floats. Other floats have their shortest decimal form, booleans are true and false, times ISO 8601.
+    stored as floats. Other floats have their shortest decimal form, decimals no zeros at their end, booleans are true
+    and false, times ISO 8601.
     """
     if pa.types.is_string(values.type):
         return values
@@ -76,6 +83,9 @@ def texts_of(values: pa.Array) -> pa.Array:
         return pa.array(
             [None if number is None or number != number else _float_text(number) for number in numbers], pa.string()
         )
+    if pa.types.is_decimal(values.type):
+        decimals = values.to_pylist()
+        return pa.array([None if number is None else _decimal_text(number) for number in decimals], pa.string())
     return pc.cast(values, pa.string())
 
 
