@@ -52,11 +52,12 @@ def test_no_rows_have_no_parts():
         (["2024-01-02", "2024-01-01", "2024-01-03"], None),
         (["02/01/2024", "01/01/2024", "03/01/2024"], "%d/%m/%Y"),
         ([20240102, 20240101, 20240103], "%Y%m%d"),
+        ([20240102.0, 20240101.0, 20240103.0], None),
         ([date(2024, 1, 2), date(2024, 1, 1), date(2024, 1, 3)], None),
         ([datetime(2024, 1, 2), datetime(2024, 1, 1), datetime(2024, 1, 3)], None),
         (pa.array(["2024-01-02", "2024-01-01", "2024-01-03"]).dictionary_encode(), None),
     ],
-    ids=["text", "format", "numbers", "dates", "times", "dictionary"],
+    ids=["text", "format", "numbers", "floats", "dates", "times", "dictionary"],
 )
 def test_dates_of_any_kind_are_read(values, form):
     found = seconds_of(values if isinstance(values, pa.Array) else pa.array(values), 0, form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -58,6 +59,9 @@ def test_the_nine_parts_are_pythons(time):
         (["1709247959750"], TIME),
         ([1709247959], TIME),
         ([20240229], DAY),
+        ([1709247959.0], TIME),
+        ([20240229.0], DAY),
+        ([Decimal("20240229.00")], DAY),
         (["February 29, 2024"], DAY),
         ([date(2024, 2, 29)], DAY),
         ([TIME], TIME),
@@ -84,6 +88,7 @@ def test_usual_forms(run, values, expected):
         (["2/29/24"], "%m/%d/%y", DAY),
         (["23:05:59.25 2024-060"], "%H:%M:%S.%f %Y-%j", TIME),
         ([20240229], "%Y%m%d", DAY),
+        ([20240229.0], "%Y%m%d", DAY),
     ],
 )
 def test_a_format_of_ones_own(run, values, form, expected):
@@ -135,6 +140,13 @@ def test_a_format_with_braces_does_no_harm(run):
         run("date", ["2024"], datetime_format="{%Y}")
 
 
+def test_a_gap_in_dates_as_floats_is_missing(run):
+    found = run("date", [20240229.0, float("nan"), None], missing_value_strategy="drop_row")
+    assert found.values == [parts(DAY), None, None]
+    assert found.statistics["missing"] == 2
+    assert not any("no date" in notice for notice in found.notices)
+
+
 def test_with_drop_row_what_is_no_date_is_missing(run):
     found = run("date", ["2024-01-01", "never"], missing_value_strategy="drop_row")
     assert found.values[1] is None
@@ -145,7 +157,10 @@ def test_with_drop_row_what_is_no_date_is_missing(run):
     ("values", "options", "line"),
     [
         ([1.5, 2.5], {}, "holds numbers, which are no dates"),
+        ([20240229.0, 1.5], {"missing_value_strategy": "drop_row"}, "holds numbers, which are no dates"),
+        (pa.array([20240229.0], pa.float32()), {}, "holds numbers, which are no dates"),
         ([-5], {}, "holds -5 in row 1, which is no date"),
+        ([20240229.0, -5.0], {}, "holds -5.0 in row 2, which is no date"),
         (pa.nulls(2), {}, "has no date in any training row"),
         (["2024-01-01"], {"fill_value": "soon"}, "cannot be filled with 'soon'"),
     ],

@@ -40,6 +40,8 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     times = read_times(values, wanted)
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     given = without_words(pc.utf8_trim_whitespace(values)) if is_text else values
+    if pa.types.is_float64(values.type):
+        given = pc.if_else(pc.is_nan(values), None, values)
     unfit = pc.and_(times.is_null(), given.is_valid()).to_numpy(zero_copy_only=False)
     if unfit.any() and feature.strategy != "drop_row":
         row = int(np.argmax(unfit))

@@ -12,10 +12,13 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.numerals import without_words
+from trainwright_trainer.features.texts import dictionary_of
 
 SECONDS = pa.timestamp("s")
 SLASHES = r"^\d\d?/\d\d?/\d{4}\b"
 """Dates with slashes and the year at the end. They are read as month/day/year, as Ludwig reads them."""
+_DECIMALS = r"[^0-9-]"
+"""What a number that is not whole has in its text."""
 _ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)$"
 _FRACTION = r"(:\d{2})[.,]\d+$"
 _ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?$"
@@ -57,7 +60,8 @@ def wall_clock(values: pa.Array) -> pa.Array:
 def read_times(values: pa.Array, wanted: str | None) -> pa.Array:
     """A column of any type as `pa.timestamp("s")`, in local time; null where a value is missing or no date.
 
-    Whole numbers are read as their digits. Raises `WrongTypeError` for types that hold no dates.
+    Whole numbers are read as their digits, also where their type is a float of 64 bits: Excel has no other numbers, and
+    a gap makes floats of them. Raises `WrongTypeError` for other numbers and for types that hold no dates.
     """
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
@@ -66,6 +70,11 @@ def read_times(values: pa.Array, wanted: str | None) -> pa.Array:
         return wall_clock(values)
     if pa.types.is_integer(kind):
         values = pc.cast(values, pa.string())
+    elif pa.types.is_float64(kind) or pa.types.is_decimal(kind):
+        coded = dictionary_of(values)
+        if pc.any(pc.match_substring_regex(coded.dictionary, _DECIMALS)).as_py():
+            raise WrongTypeError(f"holds {kind_of(kind)}, which are no dates.")
+        values = coded.dictionary_decode()
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise WrongTypeError(f"holds {kind_of(kind)}, which are no dates.")
     return times_of(values, wanted)
