@@ -44,6 +44,18 @@ def test_lowercase_joins_classes(run):
     assert run("category", ["A", "a", "B"]).statistics["vocabulary"] == ["<UNK>", "A", "B", "a"]
 
 
+@pytest.mark.parametrize(("fill", "codes", "classes"), [("Other", [2, 1, 1], 3), ("<UNK>", [1, 0, 2], 3)])
+def test_lowercase_acts_on_the_fill_value(run, fill, codes, classes):
+    options = {"missing_value_strategy": "fill_with_const", "fill_value": fill, "lowercase": True}
+    found = run("category", ["A", None, "other"], **options)
+    assert (found.values, len(found.statistics["vocabulary"])) == (codes, classes)
+
+
+def test_lowercase_leaves_the_symbol_of_unknown_values(run):
+    found = run("category", ["A", "<UNK>", "a"], lowercase=True)
+    assert (found.values, found.statistics["vocabulary"]) == ([1, 0, 1], ["<UNK>", "a"])
+
+
 @pytest.mark.parametrize("block", [1, 3, 100])
 @pytest.mark.parametrize(
     ("options", "filled"),

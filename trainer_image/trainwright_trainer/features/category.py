@@ -15,7 +15,7 @@ from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.spellings import indices_in
-from trainwright_trainer.features.texts import counts_of, dictionary_of, merged_counts
+from trainwright_trainer.features.texts import counts_of, dictionary_of, lowered, merged_counts
 
 UNKNOWN = "<UNK>"
 _ONE_CLASS = "has one value ({value!r}) in the training rows; a target needs two or more."
@@ -29,7 +29,7 @@ def refuse(feature: Feature) -> None:
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
     coded = dictionary_of(values)
     if feature.preprocessing.lowercase:
-        coded = pa.DictionaryArray.from_arrays(coded.indices, pc.utf8_lower(coded.dictionary))
+        coded = pa.DictionaryArray.from_arrays(coded.indices, lowered(coded.dictionary, [UNKNOWN]))
     return Cleaned(coded)
 
 
@@ -69,7 +69,9 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
 
 def _fill(feature: Feature, most_frequent: str) -> str | None:
     if feature.strategy == "fill_with_const":
-        return str(feature.preprocessing.fill_value)
+        given = pa.array([str(feature.preprocessing.fill_value)])
+        text: str = (lowered(given, [UNKNOWN]) if feature.preprocessing.lowercase else given)[0].as_py()
+        return text
     return most_frequent if feature.strategy == "fill_with_mode" else None
 
 

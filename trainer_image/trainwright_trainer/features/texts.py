@@ -89,6 +89,12 @@ def texts_of(values: pa.Array) -> pa.Array:
     return pc.cast(values, pa.string())
 
 
+def lowered(texts: pa.Array, symbols: Sequence[str]) -> pa.Array:
+    """The texts in lower case, but for those that are one of the symbols."""
+    lower, kept = pc.utf8_lower(texts), pc.is_in(texts, value_set=pa.array(symbols, texts.type))
+    return pc.if_else(kept, texts, lower) if pc.any(kept).as_py() else lower
+
+
 def dictionary_of(values: pa.Array) -> pa.DictionaryArray:
     """The column as a dictionary of texts, so that each distinct value is processed only once.
 
