@@ -86,6 +86,7 @@ def test_a_fill_value_counts_as_often_as_it_fills(run):
 def test_the_case_counts_unless_it_is_lowered(run):
     assert run("set", ["Red red"]).values == [[1, 2]]
     assert run("set", ["Red red"], lowercase=True).values == [[1]]
+    assert run("set", ["Red <UNK>"], lowercase=True).values == [[0, 1]]
 
 
 def test_a_column_without_tokens_is_refused(run):

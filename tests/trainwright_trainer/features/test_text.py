@@ -61,6 +61,12 @@ def test_a_row_keeps_its_first_tokens(run, options, length, values):
     assert found.values == [[vocabulary[names[code]] for code in row] for row in values]
 
 
+def test_lowercase_leaves_the_symbols(run):
+    found = run("sequence", ["A <PAD> <UNK>", "a b"], lowercase=True)
+    assert found.statistics["vocabulary"] == ["<UNK>", "a", "b"]
+    assert found.values == [[1, 0], [1, 2]]
+
+
 def test_truncated_rows_are_counted_in_one_line(run):
     found = run("text", ["a b c", "a", "a b", "b c a"], max_sequence_length=2, block=1)
     assert found.notices == ("column 'x': rows of more than 2 tokens, whose other tokens are left out: 2",)

@@ -47,7 +47,7 @@ def refuse(feature: Feature) -> None:
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
     """`large_list<string>`: the tokens of each row."""
     section = feature.preprocessing
-    return Cleaned(tokens_of(values, section.tokenizer, lowercase=section.lowercase))
+    return Cleaned(tokens_of(values, section.tokenizer, lowercase=section.lowercase, unknown=UNKNOWN))
 
 
 def rounds(feature: Feature) -> Rounds:

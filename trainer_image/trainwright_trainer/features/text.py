@@ -74,8 +74,8 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noq
     """`large_list<string>`: the tokens of each row; its whole text for the tokenizer of a pretrained model."""
     section = feature.preprocessing
     tokenizer = "untokenized" if section.tokenizer == HF_TOKENIZER else section.tokenizer
-    found = tokens_of(values, tokenizer, lowercase=section.lowercase, padding=section.padding_symbol)
-    return Cleaned(found)
+    symbols = {"padding": section.padding_symbol, "unknown": section.unknown_symbol}
+    return Cleaned(tokens_of(values, tokenizer, lowercase=section.lowercase, **symbols))
 
 
 def rounds(feature: Feature) -> Rounds:

@@ -14,7 +14,7 @@ from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.column import Feature, Mask, Statistics, missing_fact, share
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of
-from trainwright_trainer.features.texts import TEXTUAL, texts_of
+from trainwright_trainer.features.texts import TEXTUAL, lowered, texts_of
 
 WITHOUT_TOKENS = "rows without a token"
 ONLY_UNKNOWN = "rows of which all tokens are unknown"
@@ -28,9 +28,11 @@ def refuse_tokenizer(feature: Feature, built: Collection[str]) -> None:
         raise not_built(f"{feature.path}.preprocessing.tokenizer", tokenizer, ", ".join(TOKENIZERS))
 
 
-def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool, padding: str = "") -> pa.LargeListArray:
+def tokens_of(
+    values: pa.Array, tokenizer: str, *, lowercase: bool, padding: str = "", unknown: str = ""
+) -> pa.LargeListArray:
     """`large_list<string>`: the tokens of each row in their order; null where the value is null. Empty tokens and those
-    equal to `padding` are left out.
+    equal to `padding` are left out. `lowercase` changes neither `padding` nor `unknown`.
 
     A list of texts or numbers is taken as it is. Raises `WrongTypeError` for other kinds of columns.
     """
@@ -48,7 +50,7 @@ def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool, padding: str
         values = texts
     else:
         raise WrongTypeError(f"holds {kind_of(kind)}, which have no tokens.")
-    flat = pc.utf8_lower(flat) if lowercase else flat
+    flat = lowered(flat, [padding, unknown]) if lowercase else flat
     return _joined(flat, lengths, mask_of(values), padding)
 
 
