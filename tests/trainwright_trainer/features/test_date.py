@@ -140,6 +140,24 @@ def test_a_format_with_braces_does_no_harm(run):
         run("date", ["2024"], datetime_format="{%Y}")
 
 
+FAR = pa.array([0, 2**38, 253_402_300_799, 253_402_300_800], pa.timestamp("s"))
+
+
+def test_a_year_that_python_has_not_is_named_with_its_row(run):
+    line = r"'10680-07-14 06:09:04' in row 2, which is no date of the years 1 to 9999\."
+    with pytest.raises(Mistakes, match=line):
+        run("date", FAR)
+    with pytest.raises(Mistakes, match="'-0208-05-13 16:27:44' in row 1"):
+        run("date", pa.array([-(2**36)], pa.timestamp("s")))
+
+
+def test_with_drop_row_a_year_that_python_has_not_is_missing(run):
+    found = run("date", FAR, missing_value_strategy="drop_row")
+    assert [value is None for value in found.values] == [False, True, False, True]
+    assert found.statistics["max"] == "9999-12-31 23:59:59"
+    assert "values that are no date: 2" in found.notices[0]
+
+
 def test_a_gap_in_dates_as_floats_is_missing(run):
     found = run("date", [20240229.0, float("nan"), None], missing_value_strategy="drop_row")
     assert found.values == [parts(DAY), None, None]

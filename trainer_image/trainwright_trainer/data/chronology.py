@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from trainwright_trainer.data.split import Parts, divided, thresholds
 from trainwright_trainer.features.column import Mask
 from trainwright_trainer.features.errors import BadValueError
-from trainwright_trainer.features.times import read_times
+from trainwright_trainer.features.times import read_times, text_of
 
 Seconds = npt.NDArray[np.int64]
 
@@ -52,14 +52,8 @@ def seconds_of(values: pa.Array, first_row: int, form: str | None) -> Seconds:
     if len(wrong):
         row = int(wrong[0])
         expected = "" if form is None else f" of the form {form}".replace("{", "{{").replace("}", "}}")
-        raise BadValueError(first_row + row, _text_of(values, row), _NO_DATE.replace("{expected}", expected))
+        raise BadValueError(first_row + row, text_of(values, row), _NO_DATE.replace("{expected}", expected))
     return seconds
-
-
-def _text_of(values: pa.Array, row: int) -> str | None:
-    """The value as text. Python's own dates end with the year 9999, and Arrow's do not."""
-    text: str | None = pc.cast(values.slice(row, 1), pa.string())[0].as_py()
-    return text
 
 
 def borders(blocks: Callable[[], Iterable[Seconds]], probabilities: Sequence[float]) -> list[Border]:

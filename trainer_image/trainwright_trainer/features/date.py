@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
-from trainwright_trainer.features.errors import BadValueError, WrongTypeError
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.numerals import without_words
-from trainwright_trainer.features.times import SLASHES, read_times, times_of
+from trainwright_trainer.features.times import SECONDS, SLASHES, read_times, text_of, times_of
 
 PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
 """Month, day and yearday count from 1; weekday counts from 0, which is Monday."""
@@ -25,6 +26,8 @@ _UNREADABLE = (
     "Set preprocessing.datetime_format, or use missing_value_strategy drop_row. (Row 1 is the first row of data.)"
 )
 _MONTH_FIRST = "dates that are read as month/day/year (preprocessing.datetime_format names another form)"
+_YEARS = " of the years 1 to 9999"
+_FIRST, _LAST = (pa.scalar(time, SECONDS) for time in (datetime.min, datetime.max.replace(microsecond=0)))
 _EPOCH = 0
 
 
@@ -37,7 +40,7 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     wanted = feature.preprocessing.datetime_format
-    times = read_times(values, wanted)
+    times = _of_pythons_years(read_times(values, wanted))
     is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     given = without_words(pc.utf8_trim_whitespace(values)) if is_text else values
     if pa.types.is_float64(values.type):
@@ -45,10 +48,18 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     unfit = pc.and_(times.is_null(), given.is_valid()).to_numpy(zero_copy_only=False)
     if unfit.any() and feature.strategy != "drop_row":
         row = int(np.argmax(unfit))
+        if kind_of(values.type) == "dates":
+            raise BadValueError(first_row + row, text_of(values, row), _UNREADABLE.replace("{expected}", _YEARS))
         value = values[row].as_py()
         raise BadValueError(first_row + row, value, _unreadable(wanted, value))
     noted = _months_first(given) if is_text and wanted is None else {}
     return Cleaned(times, int(np.count_nonzero(unfit)), noted)
+
+
+def _of_pythons_years(times: pa.Array) -> pa.Array:
+    """The times, with null for those that Python has no date for."""
+    within = pc.and_(pc.greater_equal(times, _FIRST), pc.less_equal(times, _LAST))
+    return times if pc.all(within).as_py() is not False else pc.if_else(within, times, None)
 
 
 def _months_first(texts: pa.Array) -> dict[str, int]:

@@ -80,6 +80,12 @@ def read_times(values: pa.Array, wanted: str | None) -> pa.Array:
     return times_of(values, wanted)
 
 
+def text_of(values: pa.Array, row: int) -> str | None:
+    """The value as text. Python's own dates end with the year 9999, and Arrow's do not."""
+    text: str | None = pc.cast(values.slice(row, 1), pa.string())[0].as_py()
+    return text
+
+
 def times_of(texts: pa.Array, wanted: str | None) -> pa.Array:
     """`pa.timestamp("s")`; null if the text is missing or not of the form `wanted` (None: the usual forms)."""
     coded = texts.dictionary_encode()
