@@ -542,6 +542,17 @@ def test_folders_of_keys_are_columns(parquet, tmp_path):
     assert "column: 'month' is not in many." in mistake_of(tmp_path / "many", ["month"])
 
 
+@pytest.mark.parametrize("name", ["0.parquet", "0.csv"])
+def test_a_key_that_counts_as_missing_is_null(parquet, text, tmp_path, name):
+    for region, n in (("north", 1), ("unknown", 2)):
+        path = f"many/region={region}/{name}"
+        parquet({"n": [n]}, path) if name == "0.parquet" else text(f"n\n{n}\n", path)
+    files = find(str(tmp_path / "many"), options=DatasetOptions(na_values=["unknown"]))
+    for names in (["region"], ["n", "region"]):
+        (block,) = source.blocks(files, [("x", name) for name in names], ())
+        assert block.columns["region"].to_pylist() == ["north", None]
+
+
 def test_a_file_outside_of_the_folders_lacks_their_keys(parquet, tmp_path):
     parquet({"n": [1]}, "many/year=2023/0.parquet")
     parquet({"n": [2]}, "many/z.parquet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -18,9 +18,11 @@ def keys_of(name: str) -> Mapping[str, str | None]:
     return {unquote(key): None if value == _NULL else unquote(value) for key, _, value in pairs}
 
 
-def with_keys(table: pa.Table, keys: Mapping[str, str | None]) -> pa.Table:
-    """The table with a column of text for each key. A folder's value replaces a column of the file."""
+def with_keys(table: pa.Table, keys: Mapping[str, str | None], na_values: Sequence[str] = ()) -> pa.Table:
+    """The table with a column of text for each key; null for one of `na_values`. A folder's value replaces a column of
+    the file."""
     kept = table.drop_columns([name for name in dict.fromkeys(table.column_names) if name in keys])
     for key, value in keys.items():
-        kept = kept.append_column(key, pa.repeat(pa.scalar(value, pa.string()), len(table)))
+        given = None if value in na_values else value
+        kept = kept.append_column(key, pa.repeat(pa.scalar(given, pa.string()), len(table)))
     return kept

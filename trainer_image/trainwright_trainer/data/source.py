@@ -66,7 +66,7 @@ def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.T
         keys = keys_of(name)
         with _readable(file):
             for read in files.reader.read(file, [column for column in columns if column not in keys], coded):
-                table = with_keys(read, keys) if keys else read
+                table = with_keys(read, keys, files.options.na_values or ()) if keys else read
                 lacking = [column for column in columns if column not in table.column_names] if may_lack else []
                 if lacking and not is_known:
                     check_columns(files, files.dataset, _names_in_any(files, columns), wanted)

@@ -36,6 +36,8 @@ class ReaderWithMissingWords:
 
 def without_na_values(table: pa.Table, words: Sequence[str]) -> pa.Table:
     """The table with null for each text, number and time that is one of `words`, as a text or as the same value."""
+    if not table.num_columns:  # a new table would have no rows
+        return table
     return pa.table([_cleared(column, words) for column in table.columns], names=table.column_names)
 
 
