@@ -100,6 +100,18 @@ def test_what_another_run_began_to_use_a_moment_ago_stays(run, tmp_path):
     assert before <= {entry.name for entry in entries(tmp_path / CACHE)}
 
 
+@pytest.mark.parametrize(("passed", "stays"), [(600, False), (1_300, True)])
+def test_a_run_that_reads_its_columns_records_their_use_again(run, parquet, columns, usual, tmp_path, passed, stays):
+    data = prepare(usual(), parquet(columns), seed=0)
+    data.finish()
+    before = {entry.name for entry in entries(tmp_path / CACHE)}
+    age(tmp_path / CACHE, 2 * IN_USE_SECONDS)
+    data.cache_use.recorded -= passed
+    data.parts_of(["n"], 0, 1, 1)
+    run(1, max_cache_bytes=1)
+    assert (before <= {entry.name for entry in entries(tmp_path / CACHE)}) is stays
+
+
 def test_a_cache_that_is_small_enough_is_left_alone(run, tmp_path):
     run(0)
     age(tmp_path / CACHE, 2 * IN_USE_SECONDS)

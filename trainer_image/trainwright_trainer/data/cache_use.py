@@ -15,7 +15,9 @@ from trainwright_trainer.data.cache_entries import USES, Entry, entries_of, leas
 from trainwright_trainer.errors import EnvironmentFailure
 
 IN_USE_SECONDS = 3_600.0
-"""Entries that a run began to use within this time are not evicted, because it may not have read them all yet."""
+"""Entries that a run has used within this time are not evicted, because it may read them again."""
+_RENEW_SECONDS = 1_200.0
+"""A run that reads its columns records this again after so long."""
 
 
 @dataclass
@@ -30,6 +32,8 @@ class CacheUse:
     max_bytes: int | None
     clock: Callable[[], float] = time.time
     is_finished: bool = False
+    recorded: float = float("-inf")
+    """The time of the last record."""
 
     def finish(self) -> tuple[str, ...]:
         """Wait until all entries are written. Then, once, record the use and evict other entries. Returns notices."""
@@ -46,9 +50,20 @@ class CacheUse:
         self._record()
         return () if self.max_bytes is None else self._evict(self.max_bytes)
 
+    def renew(self) -> None:
+        """Record the use, unless that was done a short time ago. To be called when columns are read."""
+        if self.clock() - self.recorded >= _RENEW_SECONDS:
+            self._record()
+
     def _record(self) -> None:
         """A cache that may be read only has no record of this use, and no entry can be evicted from it."""
-        record = {"dataset": self.dataset, "rows": self.rows, "used": int(self.clock()), "entries": dict(self.features)}
+        self.recorded = self.clock()
+        record = {
+            "dataset": self.dataset,
+            "rows": self.rows,
+            "used": int(self.recorded),
+            "entries": dict(self.features),
+        }
         self.cache.try_to_write_json(USES, self.key, record)
 
     def _evict(self, max_bytes: int) -> tuple[str, ...]:

@@ -139,7 +139,9 @@ class Prepared:
         return self.columns.part(name, start, stop)
 
     def parts_of(self, names: Sequence[str], start: int, stop: int, cores: int) -> Mapping[str, pa.ChunkedArray]:
-        """The rows [start, stop) of several columns, read by `cores` cores."""
+        """The rows [start, stop) of several columns, read by `cores` cores. It renews the record of their use."""
+        if self.cache_use is not None:
+            self.cache_use.renew()
         return self.columns.parts_of(names, start, stop, cores)
 
     def parts(self, name: str, start: int, stop: int) -> Iterator[pa.Array]:
