@@ -73,7 +73,7 @@ class CachePolicy(KubernetesSection):
     max_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
         None,
         description="Maximum size of the cache in bytes. After a run has written its entries, the least recently used "
-        "entries are deleted, but none that this run uses or that a run began to use within the last hour. null: no "
+        "entries are deleted, but none that this run uses or that another run used within the last hour. null: no "
         "limit.",
     )
 
