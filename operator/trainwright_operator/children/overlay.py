@@ -113,15 +113,10 @@ def tolerating(template: Template, requests: Mapping[str, Any]) -> Template:
     A taint with the name of the resource keeps all other pods off the nodes with GPUs. The admission plugin
     ExtendedResourceToleration adds the same toleration, but not every cluster has it.
     """
-    containers = (requests, *(_asked_first(one) for one in template.get("initContainers", ())))
+    containers = (requests, *(asked(mapping(one, "resources")) for one in template.get("initContainers", ())))
     names = dict.fromkeys(name for container in containers for name in devices(container))
     own = [{"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in names]
     return {**template, "tolerations": [*own, *template.get("tolerations", ())]}
-
-
-def _asked_first(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the requests of a container that runs first, whose `resources` only the API server checks."""
-    return {**mapping(container, "resources", "limits"), **mapping(container, "resources", "requests")}
 
 
 def tolerations(own: Items, template: Template) -> list[dict[str, Any]]:
@@ -184,8 +179,11 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
 
 
 def asked(container_resources: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the requests of a container. A limit without a request is also a request."""
-    return {**container_resources.get("limits", {}), **container_resources.get("requests", {})}
+    """Return the requests of a container. A limit without a request is also a request.
+
+    Only the API server checks the `resources` of init containers, so a side of a wrong type counts as absent.
+    """
+    return {**mapping(container_resources, "limits"), **mapping(container_resources, "requests")}
 
 
 def _is_ours(path: str) -> bool:

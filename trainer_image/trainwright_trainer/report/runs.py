@@ -11,7 +11,7 @@ from typing import Any
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Evaluated, Scores
-from trainwright_trainer.report.words import TELLING
+from trainwright_trainer.report.words import HEADLINE_METRICS
 
 # Facts of a run that say nothing about the reason for its scores.
 # The values that the recipe has chosen are those of config.trainer.
@@ -83,7 +83,7 @@ def telling_metrics(runs: Sequence[RunRecord]) -> list[str]:
     for output in dict.fromkeys(name.rpartition(".")[0] for name in every):
         own = [name for name in every if name.rpartition(".")[0] == output]
         watched = [run.monitored for run in runs if run.monitored in own and not run.monitored.endswith(".loss")]
-        known = [f"{output}.{metric}" for metric in TELLING if f"{output}.{metric}" in own]
+        known = [f"{output}.{metric}" for metric in HEADLINE_METRICS if f"{output}.{metric}" in own]
         found.append(next(iter((*watched, *known, *own))))
     return found
 

@@ -18,7 +18,7 @@ from trainwright_trainer.report.data import (
     TokenCounts,
 )
 
-TELLING = (
+HEADLINE_METRICS = (
     *("roc_auc", "accuracy", "jaccard", "token_accuracy"),
     *("mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss"),
 )
@@ -30,7 +30,7 @@ def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
     feature, _, metric = (watched or "").rpartition(".")
     if feature == output.name and metric != "loss" and _known(output.scores, metric):
         return metric
-    known = [name for name in (*TELLING, *output.scores) if _known(output.scores, name)]
+    known = [name for name in (*HEADLINE_METRICS, *output.scores) if _known(output.scores, name)]
     # Prefer a metric that a baseline has too.
     compared = [name for name in known if strongest_baseline(output, name)]
     return next(iter((*compared, *known)), None)

@@ -45,9 +45,10 @@ def write_result(
 ) -> None:
     """Write the model and the report of the search. The result comes last: with it, the search is done."""
     folder.copy_model(storage, setting.storage(best.id))
-    storage.write(layout.REPORT, [page.render(_report(name, config, log, setting, best)).encode()])
-    score = model_score(setting, best)
-    folder.write_result(storage, log.trials, setting.objective, best, score, config.executor.model_dump())
+    report = _report(name, config, log, setting, best)
+    storage.write(layout.REPORT, [page.render(report).encode()])
+    executor = config.executor.model_dump()
+    folder.write_result(storage, log.trials, setting.objective, best, report.model_score, executor)
 
 
 def model_score(setting: TrialSetting, best: Trial) -> float:
