@@ -112,7 +112,8 @@ def test_an_operator_that_starts_anew_writes_nothing(cluster: Cluster, namespace
             await environment.started()
         environment.writes.clear()
         async with environment.operating() as operator:
-            await operator.view.wait_until_synced()
+            for place in operator.view.jobs.places:
+                await operator.view.wait_until_synced(place)
             # A later job is started, so the operator has handled the first one before.
             await environment.create(TRAINING_JOBS, training_job("second", suspend=True))
 

@@ -45,7 +45,7 @@ class Seen:
 
     async def until(self, values: dict[str, str]) -> None:
         async with asyncio.timeout(SECONDS):
-            await self.reflector.wait_until_synced()
+            await self.reflector.wait_until_synced(None)
             while self.values != values:
                 self._changed.clear()
                 await self._changed.wait()
@@ -127,7 +127,7 @@ def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, nam
     async def scenario(client: Client) -> None:
         seen = Seen(client, namespace)
         async with seen.running():
-            await seen.reflector.wait_until_synced()
+            await seen.reflector.wait_until_synced(None)
             for number in range(50):
                 value = str(number)
                 seen.reflector.note(

@@ -12,6 +12,9 @@ from trainwright_operator.environment import read
 from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.policy import Policy
 
+Place = str | None
+"""A namespace; None for the whole cluster."""
+
 
 @dataclass(frozen=True)
 class Backoff:
@@ -111,6 +114,15 @@ class Settings:
     @property
     def clusterwide(self) -> bool:
         return not self.namespaces
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places that the operator watches."""
+        return self.namespaces or (None,)
+
+    def place(self, namespace: str) -> Place:
+        """Return the place that the namespace belongs to."""
+        return None if self.clusterwide else namespace
 
     @property
     def images(self) -> tuple[str, ...]:

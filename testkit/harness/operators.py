@@ -79,7 +79,8 @@ class Operators:
         while len(self._views) < self._at_once:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         for view in self._views:
-            await view.wait_until_synced()
+            for place in view.jobs.places:
+                await view.wait_until_synced(place)
 
     async def quiet(self, seconds: float) -> None:
         await self.writes.quiet(seconds)

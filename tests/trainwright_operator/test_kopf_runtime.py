@@ -12,6 +12,7 @@ from typing import Any
 
 import kopf
 import pytest
+from aiohttp import web
 
 from trainwright_operator import kopf_runtime
 from trainwright_operator.informer.jobs import Jobs
@@ -116,13 +117,35 @@ def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
 
 def test_with_namespaces_each_is_listed_and_watched() -> None:
     async def scenario(environment: RuntimeEnvironment) -> None:
-        await environment.until(lambda: environment.jobs.synced and len(environment.server.watched) == 2)
+        await environment.until(
+            lambda: all(map(environment.jobs.synced, ("team", "two"))) and len(environment.server.watched) == 2
+        )
         assert {request.path for request in environment.server.watched} == {
             f"{API}/namespaces/team/trainingjobs",
             f"{API}/namespaces/two/trainingjobs",
         }
 
     run_scenario(scenario, lambda _: None, Settings(namespaces=("team", "two")))
+
+
+def test_a_namespace_that_may_not_be_listed_holds_up_no_other() -> None:
+    """The Role of a deleted namespace is gone with it."""
+
+    def by_namespace(request: web.Request) -> Awaitable[web.StreamResponse]:
+        answers = refusal(403, "Forbidden") if "/deleted/" in request.path else page([job("a", 5)], 5)
+        return answers(request)
+
+    def before(environment: RuntimeEnvironment) -> None:
+        environment.serves(*[by_namespace] * 100)
+
+    async def scenario(environment: RuntimeEnvironment) -> None:
+        await environment.until(lambda: environment.names == ["a"])
+        await environment.until(lambda: sum("/deleted/" in one.path for one in environment.server.lists) > 2)
+        assert environment.jobs.synced("team")
+        assert not environment.jobs.synced("deleted")
+        assert environment.starts == 1
+
+    run_scenario(scenario, before, Settings(retry_base=0.01, retry_limit=0.02, namespaces=("team", "deleted")))
 
 
 def test_what_went_in_a_gap_is_forgotten() -> None:
@@ -186,9 +209,9 @@ def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pyt
 
     async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: environment.starts == 2)
-        assert not environment.jobs.synced
+        assert not environment.jobs.synced(None)
         environment.server.discovery = dict(INSTALLED)
-        await environment.until(lambda: environment.jobs.synced)
+        await environment.until(lambda: environment.jobs.synced(None))
 
     run_scenario(scenario, before, Settings(retry_base=0.01, retry_limit=0.02, resync=0.2))
     assert "kopf has found no TrainingJobs to watch" in caplog.text

@@ -215,14 +215,16 @@ def test_the_second_stage_waits_until_the_child_of_the_first_is_gone() -> None:
 def test_a_pod_of_the_first_stage_says_nothing_of_the_second() -> None:
     cluster = preprocessing()
     first = pod(cluster, phase="Succeeded", exit_code=3, disrupted="EvictionByEvictionAPI", started=cluster.now)
+    first = replace(first, disruption="the node is drained")
     cluster.pods = {"one": first}
+    cluster.settle()
     cluster.ends()
     cluster.settle()
     cluster.wait(500)
     cluster.starts()
     cluster.settle()
     (attempt,) = cluster.status.attempts or []
-    assert (attempt.start_time, attempt.reason) == ("2026-11-21T12:08:20Z", None)
+    assert (attempt.start_time, attempt.reason, attempt.message) == ("2026-11-21T12:08:20Z", None, None)
     cluster.ends(exit_code=1)
     cluster.settle()
     assert (cluster.status.attempts or [])[0].outcome == "crash"

@@ -72,7 +72,9 @@ def _named(containers: Statuses, name: str) -> Statuses:
 
 
 def _termination_message(containers: Statuses) -> str:
-    return next((found for end in _ended(containers) if (found := text(end.get("message")))), "")
+    """Return the message of the training program, else that of the first container with one."""
+    ordered = [*_named(containers, TRAINER), *containers]
+    return next((found for end in _ended(ordered) if (found := text(end.get("message")))), "")
 
 
 def _why_ended(containers: Statuses) -> str:

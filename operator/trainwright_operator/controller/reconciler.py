@@ -29,7 +29,7 @@ from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Pod, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.policies.in_use import ON_A_NODE, InUse
-from trainwright_operator.settings import Settings
+from trainwright_operator.settings import Place, Settings
 
 Key = tuple[str, str]
 Decide = Callable[[Job, Snapshot, datetime], Plan]
@@ -64,20 +64,34 @@ class Reconciler:
         """One lock for each namespace, where the policy limits what its jobs hold together."""
         self._stale: set[Key] = set()
         """The jobs whose last pass saw an old state."""
+        self._begun: set[Place] = set()
+        """The places that the informer has listed: passes run there."""
+        self._early: set[Key] = set()
+        """The jobs that were queued before that."""
         self._unseen: set[Key] = set()
         """The jobs that existed at the start and have not been reconciled yet."""
         self._in_use: tuple[datetime, InUse] | None = None
         """What the pods on the nodes last requested, and when."""
 
     async def run(self) -> None:
-        """Run the workers for ever, once the informer has synced."""
-        await self._view.wait_until_synced()
-        self._unseen = set(self._view.keys())
-        log.info("all is listed: %d jobs", len(self._unseen))
-        async with asyncio.TaskGroup() as workers:
-            workers.create_task(self._applier.recorder.run())
+        """Run the workers for ever. A namespace that cannot be listed, such as a deleted one, holds up no other."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._applier.recorder.run())
+            for place in self._settings.places:
+                group.create_task(self._begin(place))
             for _ in range(self._settings.concurrency):
-                workers.create_task(self._work())
+                group.create_task(self._work())
+
+    async def _begin(self, place: Place) -> None:
+        """Allow passes in the place once the informer has synced there, and queue the jobs that came earlier."""
+        await self._view.wait_until_synced(place)
+        self._begun.add(place)
+        self._unseen.update(self._view.keys(place))
+        log.info("all is listed%s: %d jobs", f" in {place}" if place else "", len(self._view.keys(place)))
+        early = {key for key in self._early if self._settings.place(key[0]) == place}
+        self._early -= early
+        for key in early:
+            self._queue.add(key)
 
     async def _work(self) -> None:
         while True:
@@ -87,7 +101,9 @@ class Reconciler:
             key = await self._queue.get()
             try:
                 async with self._lock(key):
-                    if self._leading():
+                    if self._settings.place(key[0]) not in self._begun:
+                        self._early.add(key)
+                    elif self._leading():
                         await self.reconcile(key)
                         self._catch_up(key)
             finally:

@@ -105,7 +105,7 @@ def _next_stage(context: Context, builder: StatusBuilder, attempt: Attempt, end:
     _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
     name = context.child_name(attempt.number, context.task)
     builder.change_attempt(
-        child=name, stage=context.task, create_time=None, start_time=None, stop_time=None, reason=None
+        child=name, stage=context.task, create_time=None, start_time=None, stop_time=None, reason=None, message=None
     )
     words = being_started(context.kind.name, name)
     conditions.waits(builder, "Starting", words)

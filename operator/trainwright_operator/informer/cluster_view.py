@@ -19,11 +19,14 @@ from trainwright_operator.kube import resources
 from trainwright_operator.kube.client import Client
 from trainwright_operator.model.names import JOB_UID
 from trainwright_operator.model.observed import Child, Held, Job, Manifest, Node, Pod, Snapshot, Waiting
-from trainwright_operator.settings import Settings
+from trainwright_operator.settings import Place, Settings
 
 
 class ClusterView:
-    """The cache of the cluster, complete once `synced`. It calls `on_change` with the key of every job to reconcile."""
+    """The cache of the cluster, complete for a place once `synced` there.
+
+    It calls `on_change` with the key of every job to reconcile.
+    """
 
     def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
         self._on_change = on_change
@@ -77,21 +80,21 @@ class ClusterView:
             for reflector in self._reflectors:
                 group.create_task(reflector.run())
 
-    @property
-    def synced(self) -> bool:
-        return self.jobs.synced and all(reflector.synced for reflector in self._reflectors)
+    def synced(self, place: Place) -> bool:
+        """Return True if the cache has the jobs of the place and all that belongs to them."""
+        return self.jobs.synced(place) and all(reflector.synced(place) for reflector in self._reflectors)
 
-    async def wait_until_synced(self) -> None:
-        await self.jobs.wait_until_synced()
+    async def wait_until_synced(self, place: Place) -> None:
+        await self.jobs.wait_until_synced(place)
         for reflector in self._reflectors:
-            await reflector.wait_until_synced()
+            await reflector.wait_until_synced(place)
 
     def last_seen(self) -> datetime:
         """Return the time of the last answer to the watch that has waited longest."""
         return min(self.jobs.last_seen, *(reflector.last_seen for reflector in self._reflectors))
 
-    def keys(self) -> list[Key]:
-        return self.jobs.keys()
+    def keys(self, place: Place) -> list[Key]:
+        return self.jobs.keys(place)
 
     def job(self, key: Key) -> Job | None:
         stored = self.jobs.store.get(key)

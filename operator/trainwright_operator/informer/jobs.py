@@ -18,12 +18,10 @@ from trainwright_operator.informer.list_watch import Clock
 from trainwright_operator.informer.store import Key, Store, key_of
 from trainwright_operator.informer.trim import StoredJob, strip_job
 from trainwright_operator.model.observed import Job, Manifest
-from trainwright_operator.settings import Settings
+from trainwright_operator.settings import Place, Settings
 
 log = logging.getLogger(__name__)
 
-Place = str | None
-"""A namespace; None for the whole cluster."""
 OnChange = Callable[[Key, StoredJob | None, StoredJob | None], None]
 
 
@@ -44,7 +42,7 @@ class Jobs:
     def __init__(self, settings: Settings, clock: Clock, on_change: OnChange) -> None:
         self.store = Store(strip_job, _uid, on_change)
         self._clock, self._on_change = clock, on_change
-        self._listings = {place: Listing(clock()) for place in settings.namespaces or (None,)}
+        self._listings = {place: Listing(clock()) for place in settings.places}
 
     def on_event(self, kind: str | None, raw: Manifest) -> None:
         """Handle an event from kopf. The kind is None for an object in a list."""
@@ -82,18 +80,16 @@ class Jobs:
         listing.reading.clear()
         listing.whole.set()
 
-    def keys(self) -> list[Key]:
-        """Return the keys in the newest complete lists. kopf reports each of them, sooner or later."""
-        return sorted(key for listing in self._listings.values() for key in listing.names)
+    def keys(self, place: Place) -> list[Key]:
+        """Return the keys in the newest complete list. kopf reports each of them, sooner or later."""
+        return sorted(self._listings[place].names)
 
-    @property
-    def synced(self) -> bool:
-        """True once the first list of every place is complete."""
-        return all(listing.whole.is_set() for listing in self._listings.values())
+    def synced(self, place: Place) -> bool:
+        """Return True once the first list of the place is complete."""
+        return self._listings[place].whole.is_set()
 
-    async def wait_until_synced(self) -> None:
-        for listing in self._listings.values():
-            await listing.whole.wait()
+    async def wait_until_synced(self, place: Place) -> None:
+        await self._listings[place].whole.wait()
 
     def seen(self, place: Place) -> None:
         """Record that the API server has answered a request of kopf."""

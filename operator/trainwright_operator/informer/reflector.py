@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -12,7 +11,7 @@ from trainwright_operator.informer.store import Store
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.resources import Resource
 from trainwright_operator.model.observed import Manifest
-from trainwright_operator.settings import Settings
+from trainwright_operator.settings import Place, Settings
 
 T = TypeVar("T")
 
@@ -31,31 +30,30 @@ class Reflector(Generic[T]):
         selector: str = "",
     ) -> None:
         self.resource, self.store = resource, store
-        places: Sequence[str | None] = settings.namespaces or (None,)
-        self._feeds = [ListWatch(client, resource, place, selector, store, settings, clock) for place in places]
+        self._feeds = {
+            place: ListWatch(client, resource, place, selector, store, settings, clock) for place in settings.places
+        }
 
-    @property
-    def synced(self) -> bool:
-        """True once the first list of every place is complete."""
-        return all(feed.synced.is_set() for feed in self._feeds)
+    def synced(self, place: Place) -> bool:
+        """Return True once the first list of the place is complete."""
+        return self._feeds[place].synced.is_set()
 
-    async def wait_until_synced(self) -> None:
-        for feed in self._feeds:
-            await feed.synced.wait()
+    async def wait_until_synced(self, place: Place) -> None:
+        await self._feeds[place].synced.wait()
 
     @property
     def installed(self) -> bool:
         """True if the API server knows the resource."""
-        return all(feed.installed for feed in self._feeds)
+        return all(feed.installed for feed in self._feeds.values())
 
     @property
     def last_seen(self) -> datetime:
         """The time of the API server's last answer, for the place where it is oldest."""
-        return min(feed.last_seen for feed in self._feeds)
+        return min(feed.last_seen for feed in self._feeds.values())
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for feed in self._feeds:
+            for feed in self._feeds.values():
                 group.create_task(feed.run())
 
     def note(self, raw: Manifest) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from trainwright_operator.informer.jobs import Jobs, Place
+from trainwright_operator.informer.jobs import Jobs
 from trainwright_operator.informer.store import Key
 from trainwright_operator.model.observed import Manifest
+from trainwright_operator.settings import Place
 
 
 class Relay:

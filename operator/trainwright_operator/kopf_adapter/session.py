@@ -18,7 +18,6 @@ from typing import Any, cast
 import aiohttp
 from yarl import URL
 
-from trainwright_operator.informer.jobs import Place
 from trainwright_operator.informer.store import key_of
 from trainwright_operator.kopf_adapter.relay import Relay
 from trainwright_operator.kopf_adapter.settings import Pauses
@@ -26,7 +25,7 @@ from trainwright_operator.kube import serializer
 from trainwright_operator.kube.client import Client, lines
 from trainwright_operator.kube.resources import TRAINING_JOBS, shown
 from trainwright_operator.model.reading import mapping, mappings
-from trainwright_operator.settings import Settings
+from trainwright_operator.settings import Place, Settings
 
 log = logging.getLogger(__name__)
 

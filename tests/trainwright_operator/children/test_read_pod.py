@@ -68,6 +68,13 @@ def test_the_training_container_says_how_it_ended() -> None:
     assert found.started == datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
+def test_the_message_of_an_init_container_does_not_hide_that_of_the_trainer() -> None:
+    fetch = {"name": "fetch", "state": {"terminated": {"exitCode": 0, "message": "fetched 3 files"}}}
+    found = pod({**ended(exitCode=3, message="the trainer's"), "initContainerStatuses": [fetch]})
+    assert found.termination_message == "the trainer's"
+    assert pod({"initContainerStatuses": [fetch]}).termination_message == "fetched 3 files"
+
+
 @pytest.mark.parametrize("container", ["ray", "submitter", "wait-gcs-ready"])
 def test_exit_codes_of_rays_own_containers_mean_other_things(container: str) -> None:
     found = pod(ended(container, exitCode=1, message="the last line"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -37,7 +37,7 @@ class FakeView:
         self.jobs: dict[tuple[str, str], Job] = {}
         self.pods: list[Pod] = []
         self.noted: list[Mapping[str, Any]] = []
-        self.is_synced = asyncio.Event()
+        self.is_synced: defaultdict[str | None, asyncio.Event] = defaultdict(asyncio.Event)
 
     def job(self, key: tuple[str, str]) -> Job | None:
         return self.jobs.get(key)
@@ -54,11 +54,11 @@ class FakeView:
     def forget(self, job: Job) -> None:
         del self.jobs[job.namespace, job.name]
 
-    def keys(self) -> list[tuple[str, str]]:
-        return list(self.jobs)
+    def keys(self, place: str | None) -> list[tuple[str, str]]:
+        return [key for key in self.jobs if place in (None, key[0])]
 
-    async def wait_until_synced(self) -> None:
-        await self.is_synced.wait()
+    async def wait_until_synced(self, place: str | None) -> None:
+        await self.is_synced[place].wait()
 
 
 class FakeQueue:
@@ -119,14 +119,14 @@ class ReconcilerEnvironment:
         self.leads = True
         self.reconciler = self.with_queue(self.queue)
 
-    def with_queue(self, queue: Any) -> Reconciler:
+    def with_queue(self, queue: Any, *namespaces: str) -> Reconciler:
         view: Any = self.view
         api: Any = self.api
         return Reconciler(
             api,
             view,
             queue,
-            Settings(concurrency=2, resync=100),
+            Settings(concurrency=2, resync=100, namespaces=namespaces),
             FakeTime().now,
             self.decide,
             observer=self.observer,
@@ -395,7 +395,7 @@ def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
         working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
         assert environment.snapshots == []
-        environment.view.is_synced.set()
+        environment.view.is_synced[None].set()
         await settle()
         assert len(environment.snapshots) == 1
         working.cancel()
@@ -403,6 +403,29 @@ def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
             await working
 
     run_scenario(scenario)
+
+
+def test_a_namespace_that_cannot_be_listed_holds_up_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
+        deleted = ("deleted", "flights")
+        environment.view.jobs[deleted] = replace(environment.view.jobs[KEY], namespace="deleted")
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        working = asyncio.create_task(environment.with_queue(queue, "deleted", "team").run())
+        queue.add(deleted)
+        queue.add(KEY)
+        environment.view.is_synced["team"].set()
+        await settle()
+        assert len(environment.snapshots) == 1
+        environment.view.is_synced["deleted"].set()
+        await settle()
+        assert len(environment.snapshots) == 2
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    with caplog.at_level(logging.INFO):
+        run_scenario(scenario)
+    assert "all is listed in team: 1 jobs" in caplog.text
 
 
 def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
@@ -418,7 +441,7 @@ def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
                 turns[0] += 1
                 await asyncio.sleep(0)
 
-        environment.view.is_synced.set()
+        environment.view.is_synced[None].set()
         tasks = [asyncio.create_task(work) for work in (environment.with_queue(queue).run(), other())]
         await settle()
         assert passes.total() == 6
@@ -432,7 +455,7 @@ def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
 
 def test_every_job_of_the_start_is_looked_at_once_and_that_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: ReconcilerEnvironment) -> None:
-        environment.view.is_synced.set()
+        environment.view.is_synced[None].set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
@@ -451,7 +474,7 @@ def test_every_job_of_the_start_is_looked_at_once_and_that_is_reported(caplog: p
 
 def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: ReconcilerEnvironment) -> None:
-        environment.view.is_synced.set()
+        environment.view.is_synced[None].set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now, base=1e6, limit=1e6)
         working = asyncio.create_task(environment.with_queue(queue).run())
         environment.plans = [KeyError("a bug"), Plan(status=RUNNING), Plan()]
@@ -472,7 +495,7 @@ def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixtur
 def test_a_reconciler_without_the_lease_does_nothing() -> None:
     async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.leads = False
-        environment.view.is_synced.set()
+        environment.view.is_synced[None].set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         queue.add(KEY)
         working = asyncio.create_task(environment.with_queue(queue).run())

@@ -87,7 +87,8 @@ def run_scenario(scenario: Scenario, cluster: ViewedCluster, settings: Settings 
         running = asyncio.create_task(view.run())
         cluster.list_jobs(view.jobs)
         try:
-            await view.wait_until_synced()
+            for place in view.jobs.places:
+                await view.wait_until_synced(place)
             await scenario(cluster, view)
         finally:
             running.cancel()
@@ -180,8 +181,8 @@ def seen(view: ClusterView) -> Job:
 
 def test_a_job_is_seen_with_all_that_is_its_own() -> None:
     async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
-        assert view.synced
-        assert view.keys() == [("team", "flights"), ("team", "other")]
+        assert view.synced(None)
+        assert view.keys(None) == [("team", "flights"), ("team", "other")]
         assert view.job(("team", "none")) is None
         job = seen(view)
         assert job.validation is not None
@@ -284,7 +285,7 @@ def test_a_job_sees_what_the_workload_of_its_child_waits_for(kind: str) -> None:
 @pytest.mark.parametrize("trouble", ["missing", "forbidden"])
 def test_no_job_waits_for_the_api_of_kueue(trouble: str) -> None:
     async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
-        assert view.synced
+        assert view.synced(None)
         assert view.snapshot(seen(view)).missing_kinds == frozenset()
 
     cluster = cluster_of(training_job())
@@ -486,7 +487,8 @@ def test_without_kuberay_there_are_no_ray_jobs() -> None:
 
 def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
     async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
-        assert view.synced
+        assert view.synced("team")
+        assert view.synced("two")
         assert view.snapshot(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
             (kind, namespace) for kind in ("Workload", "Job", "RayJob", "Pod") for namespace in ("team", "two")
@@ -499,8 +501,8 @@ def test_nothing_is_synced_before_everything_is() -> None:
     async def scenario() -> None:
         cluster = cluster_of(training_job())
         view = ClusterView(cluster, Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
-        assert not view.synced
+        assert not view.synced(None)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(view.wait_until_synced(), 0.01)
+            await asyncio.wait_for(view.wait_until_synced(None), 0.01)
 
     asyncio.run(scenario())

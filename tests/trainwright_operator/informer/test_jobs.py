@@ -91,7 +91,7 @@ def test_a_list_that_breaks_off_forgets_nothing() -> None:
         environment.lists(10, "b", last=False)
         environment.lists(11, "a", "c")
         assert environment.names == ["a"]
-        assert environment.jobs.keys() == [("team", "a"), ("team", "c")]
+        assert environment.jobs.keys(None) == [("team", "a"), ("team", "c")]
 
     run_scenario(scenario)
 
@@ -146,15 +146,16 @@ def test_a_listed_object_that_cannot_be_read_is_reported_all_the_same() -> None:
     run_scenario(scenario)
 
 
-def test_it_is_synced_when_a_list_of_each_namespace_is_whole() -> None:
+def test_it_is_synced_in_a_namespace_whose_list_is_whole() -> None:
     async def scenario(environment: JobsEnvironment) -> None:
+        assert not environment.jobs.synced("team")
         environment.lists(10, "a", place="team")
-        assert not environment.jobs.synced
         environment.lists(10, place="two", last=False)
-        assert not environment.jobs.synced
+        assert environment.jobs.synced("team")
+        assert not environment.jobs.synced("two")
         environment.lists(10, place="two")
-        assert environment.jobs.synced
-        await environment.jobs.wait_until_synced()
+        assert environment.jobs.synced("two")
+        await environment.jobs.wait_until_synced("two")
 
     run_scenario(scenario, "team", "two")
 

@@ -48,7 +48,7 @@ class Case:
     def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
         self.server = server
         self.notified: list[tuple[str, str | None, str | None]] = []
-        self.now = START
+        self.now, self.places = START, settings.places
         self._changed = asyncio.Event()
         self.store: Store[str] = Store(self._read, str, self._tell)
         self.reflector = Reflector(client, CONFIG_MAPS, self.store, settings, lambda: self.now, selector="ours")
@@ -67,7 +67,8 @@ class Case:
         return {name: value for (_, name), value in self.store.items()}
 
     async def until(self, values: dict[str, str]) -> None:
-        await self.reflector.wait_until_synced()
+        for place in self.places:
+            await self.reflector.wait_until_synced(place)
         while self.values != values:
             self._changed.clear()
             await asyncio.wait_for(self._changed.wait(), 60)
@@ -99,7 +100,7 @@ def test_it_lists_and_watches_from_there() -> None:
     async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5)]
         case.server.watches = [stream(event("ADDED", config_map("b", 6)), event("DELETED", config_map("a", 7)), None)]
-        assert not case.reflector.synced
+        assert not case.reflector.synced(None)
         await case.until({"b": "b@6"})
         assert case.notified == [("a", None, "a@3"), ("b", None, "b@6"), ("a", "a@3", None)]
         # Without resourceVersion, the list is consistent and not served from a cache.
@@ -115,7 +116,7 @@ def test_it_is_synced_with_the_last_page_and_not_before() -> None:
     async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5, "more"), hang]
         await reached(lambda: len(case.server.lists) == 2)
-        assert (case.reflector.synced, case.values) == (False, {})
+        assert (case.reflector.synced(None), case.values) == (False, {})
 
     run_scenario(scenario)
 
@@ -250,7 +251,7 @@ def test_pauses_double_up_to_the_limit_and_the_api_server_may_ask_for_longer_one
 
     async def scenario(case: Case) -> None:
         case.server.answers = [reset] * 5 + [answer(status_object(429), 429, Retry_After="7"), page([], 5)]
-        await case.reflector.wait_until_synced()
+        await case.reflector.wait_until_synced(None)
         assert pauses == [1, 2, 4, 5, 5, 7]
 
     run_scenario(scenario, replace(SETTINGS, retry_base=1, retry_limit=5))
@@ -281,7 +282,7 @@ def test_an_event_that_never_came_is_mended_by_the_next_whole_list() -> None:
 def test_a_resource_that_is_not_installed_is_empty_and_looked_for_again() -> None:
     async def scenario(case: Case) -> None:
         case.server.answers = [refusal(404), refusal(404), page([config_map("a", 3)], 5)]
-        await case.reflector.wait_until_synced()
+        await case.reflector.wait_until_synced(None)
         assert (case.reflector.installed, case.values) == (False, {})
         await case.until({"a": "a@3"})
         assert case.reflector.installed
@@ -316,11 +317,14 @@ def test_each_namespace_is_listed_and_watched_on_its_own() -> None:
     run_scenario(scenario, replace(SETTINGS, namespaces=("one", "two")))
 
 
-def test_it_is_synced_when_every_namespace_is() -> None:
+def test_it_is_synced_in_each_namespace_that_is_listed() -> None:
     async def scenario(case: Case) -> None:
         case.server.answers = [page([], 5), hang]
         await reached(lambda: len(case.server.watched) == 1)
-        assert not case.reflector.synced
+        [listed] = case.server.watched
+        assert {place: case.reflector.synced(place) for place in ("one", "two")} == {
+            place: f"/{place}/" in listed.path for place in ("one", "two")
+        }
 
     run_scenario(scenario, replace(SETTINGS, namespaces=("one", "two")))
 
@@ -330,7 +334,7 @@ def test_what_we_wrote_is_seen_before_the_watch_brings_it_and_reported_once() ->
         case.server.answers = [page([config_map("a", 3)], 5)]
         written = config_map("a", 7)
         case.server.watches = [hang, stream(event("MODIFIED", config_map("a", 6)), event("MODIFIED", written))]
-        await case.reflector.wait_until_synced()
+        await case.reflector.wait_until_synced(None)
         case.reflector.note(written)
         assert case.values == {"a": "a@7"}
         case.reflector.note(config_map("a", 4))

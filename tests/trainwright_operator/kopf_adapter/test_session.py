@@ -78,11 +78,11 @@ def run_scenario(scenario: Callable[[SessionEnvironment], Awaitable[None]], resy
 def test_the_names_in_a_list_are_reported_page_by_page() -> None:
     async def scenario(environment: SessionEnvironment) -> None:
         await environment.asked(PATH, page([job("a")], 7, token="more"))
-        assert not environment.jobs.synced
+        assert not environment.jobs.synced(None)
         found = await environment.asked(f"{PATH}?continue=more", page([job("b")], 7))
         assert found["items"] == [job("b")]
-        assert environment.jobs.synced
-        assert environment.jobs.keys() == [key_of(job("a")), key_of(job("b"))]
+        assert environment.jobs.synced(None)
+        assert environment.jobs.keys(None) == [key_of(job("a")), key_of(job("b"))]
 
     run_scenario(scenario)
 
@@ -110,7 +110,7 @@ def test_it_is_known_whether_kopf_has_asked_for_jobs() -> None:
 def test_other_lists_are_not_taken_for_jobs() -> None:
     async def scenario(environment: SessionEnvironment) -> None:
         assert (await environment.asked("/apis", answer({"groups": []}))) == {"groups": []}
-        assert not environment.jobs.synced
+        assert not environment.jobs.synced(None)
 
     run_scenario(scenario)
 
