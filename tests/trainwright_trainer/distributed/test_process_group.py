@@ -61,8 +61,8 @@ def lost() -> str:
     ranks = ProcessGroup()
     ranks.sum(torch.tensor(1.0))
     if ranks.rank == 1:
-        ranks.leave()
-        return "left"
+        ranks.abort()
+        return "gone"
     try:
         ranks.sum(torch.tensor(1.0))
     except PeerLost:
@@ -70,8 +70,8 @@ def lost() -> str:
     return "in company"
 
 
-def test_who_leaves_is_missed_at_once():
-    assert on_ranks(2, lost) == ["alone", "left"]
+def test_a_rank_that_gives_up_is_missed_at_once():
+    assert on_ranks(2, lost) == ["alone", "gone"]
 
 
 def norm_of_slices() -> tuple[list[float], list[float], list[float]]:

@@ -54,12 +54,12 @@ def test_the_others_find_rank_0_on_its_machine(monkeypatch, launcher, address):
     assert address_here() == address
 
 
-def left() -> str:
+def lost() -> str:
     ranks = ProcessGroup()
     connect(ranks)
     if ranks.rank == 1:
-        ranks.leave()
-        return "left"
+        ranks.abort()
+        return "gone"
     try:
         hvd.allreduce(torch.ones(2), name="lost")
     except HorovodInternalError:
@@ -67,8 +67,8 @@ def left() -> str:
     return "together"
 
 
-def test_a_rank_that_leaves_is_missed_at_once():
-    assert on_ranks(2, left) == ["alone", "left"]
+def test_a_rank_that_gives_up_is_missed_at_once():
+    assert on_ranks(2, lost) == ["alone", "gone"]
 
 
 def connected_twice() -> list[float]:

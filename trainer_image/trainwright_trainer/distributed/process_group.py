@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import HashStore
+from torch.distributed.distributed_c10d import _abort_process_group
 
 from trainwright_trainer.distributed.ranks import PeerLost, T, Unwatched, Watch
 
@@ -104,6 +105,11 @@ class ProcessGroup:
         for callback in self._before_leave:
             callback()
         dist.destroy_process_group()
+
+    def abort(self) -> None:
+        for callback in self._before_leave:
+            callback()
+        _abort_process_group()  # to destroy a group of NCCL, all ranks are needed
 
 
 class _RaisingPeerLost:

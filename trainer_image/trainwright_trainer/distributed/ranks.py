@@ -88,11 +88,16 @@ class Ranks(Protocol):
         ...
 
     def before_leave(self, callback: Callable[[], None]) -> None:
-        """Call `callback` at the beginning of `leave`."""
+        """Call `callback` at the beginning of `leave` and `abort`."""
         ...
 
     def leave(self) -> None:
-        """Called by one rank that gives up: the others raise `PeerLost` where they would wait for it."""
+        """End the collectives. All ranks call this."""
+        ...
+
+    def abort(self) -> None:
+        """Called by one rank that gives up. It waits for no other. The others raise `PeerLost` where they would wait
+        for it."""
         ...
 
 
@@ -127,6 +132,8 @@ class OneRank:
     def before_leave(self, callback: Callable[[], None]) -> None: ...
 
     def leave(self) -> None: ...
+
+    def abort(self) -> None: ...
 
 
 def sum_with_own_gradient(ranks: Ranks, part: torch.Tensor) -> torch.Tensor:

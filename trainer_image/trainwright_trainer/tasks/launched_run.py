@@ -183,7 +183,7 @@ def _rank_info(job: Job, launch: Launch) -> RankInfo:
 
 @contextmanager
 def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
-    """The collectives between the ranks. On a failure this rank leaves, so that the others do not wait for it."""
+    """The collectives between the ranks. On a failure this rank gives up, so that the others do not wait for it."""
     if rendezvous.launch.is_on_one_machine:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     if rendezvous.launch.launcher == OPERATOR:
@@ -198,7 +198,7 @@ def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
         raise
     except Exception as error:
         rendezvous.fail(Outcome.traced(error))
-        ranks.leave()
+        ranks.abort()
         raise
     ranks.leave()
 

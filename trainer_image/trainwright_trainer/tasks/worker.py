@@ -74,7 +74,7 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
         channel.send("ended", (rank_info.rank, end))
     channel.close()
     if isinstance(end, Outcome):
-        ranks.leave()
+        ranks.abort()
 
 
 def _trained(spec: WorkerSpec, ranks: Ranks, channel: Channel, threads: Threads) -> Result:
