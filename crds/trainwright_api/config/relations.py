@@ -64,6 +64,10 @@ def _tied_mistakes(inputs: list[Outline]) -> Iterator[InitErrorDetails]:
             other = types[feature.tied]
             message = f"{feature.tied!r} is of type {other}, not {feature.type}: only equal types share an encoder"
             yield relation(message, *feature.where, "tied", found=feature.tied)
+    if ring := _ring({feature.name: (feature.tied,) for feature in inputs if isinstance(feature.tied, str)}):
+        first = next(feature for feature in inputs if feature.name == ring[0])
+        message = "inputs are tied in a ring, so none has the encoder: " + " → ".join([*ring, ring[0]])
+        yield relation(message, *first.where, "tied", found=first.tied)
 
 
 def _dependency_mistakes(outputs: list[Outline]) -> Iterator[InitErrorDetails]:

@@ -121,6 +121,12 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         "only equal types share an encoder",
     ),
     (
+        "tied in a ring",
+        config([("a", "number", {"tied": "b"}), ("b", "number", {"tied": "c"}), ("c", "number", {"tied": "b"})]),
+        "input_features.1.tied",
+        "inputs are tied in a ring, so none has the encoder: b → c → b",
+    ),
+    (
         "depends on an input",
         config(outputs=[("y", "binary", {"dependencies": ["a"]})]),
         "output_features.0.dependencies.0",

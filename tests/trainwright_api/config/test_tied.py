@@ -67,9 +67,3 @@ def test_a_tied_text_has_the_tokenizer_of_the_shared_encoder() -> None:
     found = resolve(ModelConfig.model_validate(config(inputs)))
     tokenizers = [one.preprocessing.tokenizer for one in found.input_features]
     assert tokenizers == ["hf_tokenizer"] * 2
-
-
-def test_a_ring_has_no_root() -> None:
-    """Training names the ring."""
-    inputs = [("a", "number", {"tied": "b", "encoder": NARROW}), ("b", "number", {"tied": "a", "encoder": WIDE})]
-    ModelConfig.model_validate(config(inputs))

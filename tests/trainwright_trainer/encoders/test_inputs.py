@@ -100,11 +100,6 @@ def test_vectors_of_different_sizes_cannot_be_tied() -> None:
         inputs({"name": "v", "type": "vector"}, {"name": "w", "type": "vector", "tied": "v"})
 
 
-def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
-    with pytest.raises(Mistakes, match="tied in a ring"):
-        inputs(number("a", tied="b"), number("b", tied="a"))
-
-
 def test_every_encoder_can_be_built() -> None:
     """Encoders of images and pretrained ones have tests of their own."""
     for type_, word in ENCODERS.keys() - {("text", word) for word in PRETRAINED_TYPES}:

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from trainwright_api.config.features import InputFeature
+from trainwright_api.config.tied import root_of
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import CachedSteps, Encoder, EncoderInput, PassthroughEncoder
@@ -60,7 +61,7 @@ class Inputs(nn.ModuleDict):
         self._joins = joins
         self._plan: list[tuple[ColumnRange, tuple[nn.Module, ...]]] = []
         is_embedded = {feature.name: EMBEDDING in statistics[feature.name] for feature in features}
-        self.roots = {one.name: one.name if is_embedded[one.name] else _root(one, features) for one in features}
+        self.roots = {one.name: one.name if is_embedded[one.name] else root_of(one, features).name for one in features}
         encoders: dict[str, Encoder] = {}
         for position, feature in enumerate(features):
             if is_embedded[feature.name]:
@@ -133,18 +134,3 @@ def _through(steps: tuple[nn.Module, ...], values: Any) -> Any:
     for step in steps:
         values = step(values)
     return values
-
-
-def _root(feature: InputFeature, features: Sequence[InputFeature]) -> str:
-    """The name of the input whose encoder this one uses: itself, or the end of its chain of `tied`.
-
-    Raises `Mistakes` for a cycle.
-    """
-    tied = {one.name: one.tied for one in features}
-    name, seen = feature.name, {feature.name}
-    while (other := tied[name]) is not None:
-        if other in seen:
-            raise Mistakes.one("config.input_features", f"{name!r} and {other!r} are tied in a ring.")
-        seen.add(other)
-        name = other
-    return name
