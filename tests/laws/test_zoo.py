@@ -17,7 +17,7 @@ from trainwright_trainer.api import load
 
 from .test_images import OWN
 from .tiny_text import make_home
-from .zoo import Watched, losses, vectors, watching, weights_of
+from .zoo import Watched, free_memory, losses, vectors, watching, weights_of
 from .zoo_jobs import FREEZING, ROWS, TRAINING, Part, job_of, parts, write_rows
 
 CORE = (
@@ -51,9 +51,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder that is removed, because the models of all tests are gigabytes."""
+    """A folder that is removed, as is the model from memory, because the models of all tests are gigabytes."""
     yield tmp_path
     shutil.rmtree(tmp_path)
+    free_memory()
 
 
 def trainable(part: Part) -> Mapping[str, Any]:

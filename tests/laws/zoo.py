@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -69,10 +71,17 @@ def without_dropout(model: nn.Module) -> None:
                 setattr(module, name, 0.0)
 
 
+def free_memory() -> None:
+    """Free the models that nothing uses: they are in cycles, and a training keeps the memory of the process."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+
+
 def losses(job: Mapping[str, Any], output: Path) -> list[float]:
     """Train without dropout. Returns the loss of each split in each round."""
     with watching(drops=False):
         train(job, output=output, quiet=True)
+    free_memory()
     rounds = json.loads((output / "metrics.json").read_text())["rounds"]
     return [scores["combined"]["loss"] for one in rounds for scores in one["scores"].values()]
 

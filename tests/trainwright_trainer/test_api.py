@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -15,7 +16,9 @@ import pytest
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import evaluate, predict, train
+from trainwright_trainer.api import load
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.models.model import Model
 from trainwright_trainer.tasks.given_data import path_of
 
 from ..conftest import JOB
@@ -96,6 +99,23 @@ def test_a_run_on_a_frame_goes_on(workplace, frame):
     assert losses(workplace.folder / "out") == losses(workplace.folder / "whole")
     with pytest.raises(Mistakes, match="its content is not the data that the run was begun with"):
         train({"config": longest}, dataset=frame.head(100), output="out", resume=True, quiet=True)
+
+
+def models() -> int:
+    return sum(type(one) is Model for one in gc.get_objects())
+
+
+def test_a_trained_model_is_freed_with_its_last_reference(frame):
+    """The cycles of a large model would stay for long: the collector counts objects, not their bytes."""
+    gc.collect()
+    gc.disable()
+    try:
+        before = models()
+        train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
+        load("out").predict(frame)
+        assert models() == before
+    finally:
+        gc.enable()
 
 
 def columns(dataset: str) -> dict[str, list]:

@@ -84,6 +84,10 @@ class StepAgreement:
         while self._votes:
             self._votes.popleft()()
 
+    def close(self) -> None:
+        """Forget who is asked: the trainer, which holds this agreement. A cycle of both would keep the model."""
+        self._ask = tuple
+
 
 def _side_by_side(own: torch.Tensor, others: Sequence[torch.Tensor]) -> torch.Tensor:
     return torch.cat([own, *others]) if others else own

@@ -106,9 +106,10 @@ class Trainer:
             self._state.engine.model.train()
             while not self._over:
                 self._train_epoch()
+            return self._result()
         finally:
             self._row_log.close()
-        return self._result()
+            self._agreement.close()
 
     def _train_epoch(self) -> None:
         progress = self._state.progress
