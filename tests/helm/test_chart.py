@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
@@ -65,6 +66,15 @@ def test_on_openshift_no_pod_names_a_user(helm: Helm, arguments: tuple[str, ...]
     pod = found["spec"]["template"]["spec"]
     [variable] = [one["value"] for one in pod["containers"][0]["env"] if one["name"] == "TRAINWRIGHT_JOBS_FIXED_USER"]
     assert ("runAsUser" in pod["securityContext"], variable) == (fixed, str(fixed).lower())
+
+
+def test_a_month_until_the_deletion_of_finished_jobs_is_a_whole_number(helm: Helm, tmp_path: Path) -> None:
+    """Helm reads numbers of a file as floats, and writes a million and more as 1e+06 by itself."""
+    (tmp_path / "values.yaml").write_text("jobs: {ttlSecondsAfterFinished: 2592000}")
+    found = helm.rendered("--show-only=templates/deployment.yaml", f"--values={tmp_path / 'values.yaml'}")
+    [container] = YAML(typ="safe").load(found)["spec"]["template"]["spec"]["containers"]
+    name = "TRAINWRIGHT_JOBS_TTL_SECONDS_AFTER_FINISHED"
+    assert [one["value"] for one in container["env"] if one["name"] == name] == ["2592000"]
 
 
 def test_an_issuer_of_ones_own_replaces_the_charts(helm: Helm) -> None:
