@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, BinaryIO, Self
 
+from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.policy import Policy
 from trainwright_operator.server.admission import Answer, Busy, answer, prepare
 from trainwright_operator.settings import Settings
@@ -38,7 +39,13 @@ class AdmissionWorker:
     """The parent's side. `async with` starts the process and ends it."""
 
     def __init__(self, settings: Settings, *, seconds: float = SECONDS) -> None:
-        rules = {"image": settings.image, "cpu_image": settings.cpu_image, "policy": asdict(settings.policy)}
+        rules = {
+            "image": settings.image,
+            "cpu_image": settings.cpu_image,
+            "policy": asdict(settings.policy),
+            # Of the defaults for jobs, answers depend on this one alone.
+            "ttl_seconds_after_finished": settings.jobs.ttl_seconds_after_finished,
+        }
         self._rules = json.dumps(rules).encode()
         self._seconds = seconds
         self._turn = asyncio.Lock()
@@ -109,7 +116,8 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     rules = json.loads(_frame(source) or b"{}")
     given: dict[str, Any] = rules["policy"]
     policy = Policy(**{key: _value(value) for key, value in given.items()})
-    settings = Settings(image=rules["image"], cpu_image=rules["cpu_image"], policy=policy)
+    jobs = JobDefaults(ttl_seconds_after_finished=rules["ttl_seconds_after_finished"])
+    settings = Settings(image=rules["image"], cpu_image=rules["cpu_image"], policy=policy, jobs=jobs)
     prepare()
     while (review := _frame(source)) is not None:
         found = json.dumps(asdict(answer(review, settings))).encode()

@@ -13,13 +13,19 @@ from typing import Any
 
 import pytest
 
+from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.policy import Policy
-from trainwright_operator.server import admission_worker
+from trainwright_operator.server import admission, admission_worker
 from trainwright_operator.server.admission import Busy, answer
 from trainwright_operator.server.admission_worker import AdmissionWorker
 from trainwright_operator.settings import Settings
 
-SETTINGS = Settings(image="mine:1", cpu_image="small:1", policy=Policy(inline_keys=True, volumes=("emptyDir",)))
+SETTINGS = Settings(
+    image="mine:1",
+    cpu_image="small:1",
+    policy=Policy(inline_keys=True, volumes=("emptyDir",)),
+    jobs=JobDefaults(ttl_seconds_after_finished=60),
+)
 
 
 def review(**spec: Any) -> bytes:
@@ -39,8 +45,11 @@ def working(conversation: Callable[[AdmissionWorker], Awaitable[None]], seconds:
 
 def test_it_answers_as_the_functions_do_and_after_its_end_another_one_answers() -> None:
     async def conversation(worker: AdmissionWorker) -> None:
-        for body in (review(dataset=1), b"no review", review(podTemplate={"volumes": [{"name": "a", "secret": {}}]})):
+        volumes = [{"name": "a", "secret": {}}]
+        deleted = review(**admission._ANY_JOB["spec"], ttlPolicy="DeleteJob")
+        for body in (review(dataset=1), b"no review", review(podTemplate={"volumes": volumes}), deleted):
             assert await worker.answer(body) == answer(body, SETTINGS)
+        assert "ttlPolicy" not in (await worker.answer(deleted)).body
         first = worker._process
         assert first is not None
         os.kill(first.pid, signal.SIGKILL)
@@ -91,7 +100,9 @@ def test_a_process_that_dies_of_a_review_is_reported() -> None:
 def test_the_child_ends_when_its_parent_closes_the_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[tuple[int, int]] = []
     monkeypatch.setattr(admission_worker.resource, "setrlimit", lambda _, limit: limits.append(limit))
-    rules = json.dumps({"image": "mine:1", "cpu_image": "", "policy": {"volumes": ["emptyDir"]}}).encode()
+    policy = {"volumes": ["emptyDir"]}
+    images = {"image": "mine:1", "cpu_image": ""}
+    rules = json.dumps({**images, "policy": policy, "ttl_seconds_after_finished": None}).encode()
     frames = b"".join(struct.pack(">I", len(one)) + one for one in (rules, review(dataset=1)))
     target = io.BytesIO()
     admission_worker.main(io.BytesIO(frames), target)
