@@ -139,11 +139,10 @@ class CertificateRotator:
             await self._api.request("PATCH", path, body=operations, content_type=JSON_PATCH)
 
     def _load(self, certificates: Certificates | Issued) -> None:
-        server = certificates.server
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "server.pem"
             file.touch(mode=0o600)
-            file.write_bytes(server.key_pem + server.certificate_pem)
+            file.write_bytes(certificates.server.key_pem + certificates.chain)
             self.context.load_cert_chain(file)
         self._loaded = certificates
 

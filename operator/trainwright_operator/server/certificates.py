@@ -55,12 +55,17 @@ class Certificates:
         return b"".join(ca.certificate_pem for ca in self.authorities)
 
     @property
+    def chain(self) -> bytes:
+        """What the server shows to its clients, as PEM: a CA signs its certificate itself."""
+        return self.server.certificate_pem
+
+    @property
     def data(self) -> dict[str, str]:
         """The certificates as the `data` of a Secret."""
         content = {
             "ca.crt": self.bundle,
             "ca.key": b"".join(ca.key_pem for ca in self.authorities),
-            "tls.crt": self.server.certificate_pem,
+            "tls.crt": self.chain,
             "tls.key": self.server.key_pem,
         }
         return {key: base64.b64encode(value).decode() for key, value in content.items()}
@@ -73,6 +78,8 @@ class Issued:
     server: Pair
     bundle: bytes
     """The CAs that a client has to trust, as PEM."""
+    chain: bytes
+    """The server's certificate and those between it and a CA, as PEM."""
 
     @classmethod
     def read(cls, data: Mapping[str, str]) -> Self:
@@ -81,7 +88,8 @@ class Issued:
             content = {key: base64.b64decode(data[key]) for key in ("ca.crt", "tls.crt", "tls.key")}
         except KeyError as error:
             raise ValueError(f"{error.args[0]} is missing") from None
-        return cls(Pair.read(content["tls.crt"], content["tls.key"]), content["ca.crt"])
+        server = Pair.read(content["tls.crt"], content["tls.key"])
+        return cls(server, content["ca.crt"], content["tls.crt"])
 
 
 def needs_renewal(certificate: x509.Certificate, now: datetime) -> bool:

@@ -6,16 +6,24 @@ import asyncio
 import base64
 import logging
 import ssl
+from datetime import timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.server import ca
 from trainwright_operator.server.app import serving
+from trainwright_operator.server.ca import new_server
 from trainwright_operator.server.certificate_rotator import SECRET_NAME, WEBHOOK_NAME, CertificateRotator, server_names
 from trainwright_operator.settings import Settings
 
 SECRET = f"/api/v1/namespaces/trainwright/secrets/{SECRET_NAME}"
 WEBHOOK = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOK_NAME}"
+LIFE = timedelta(days=90)
 
 
 def refresh(rotator, leading=True):
@@ -74,6 +82,40 @@ def test_a_certificate_of_cert_manager_is_loaded_and_renewed_by_nobody_here(api,
     refresh(rotator)
     assert api.methods() == ["GET", "GET"]
     assert api.objects[SECRET]["data"] == issued
+
+
+def test_the_intermediate_certificates_of_an_issuer_are_served_too(place, api, clock):
+    """An issuer's `ca.crt` has the root alone, which did not sign the certificate of the server."""
+    root, between = authorities(clock())
+    server = new_server(between, ["localhost"], clock(), LIFE)
+    chain = server.certificate_pem + between.certificate_pem
+    parts = {"ca.crt": root.certificate_pem, "tls.crt": chain, "tls.key": server.key_pem}
+    api.put(SECRET, {"data": {name: base64.b64encode(part).decode() for name, part in parts.items()}})
+    place.rotator = rotator = CertificateRotator(api, Settings(own_certificates=False), clock)
+
+    async def conversation():
+        await rotator.refresh(leading=False)
+        async with (
+            serving(place.application(), rotator.context, 0, "127.0.0.1") as port,
+            Line(port, rotator.bundle) as line,
+        ):
+            await line.asks()
+
+    asyncio.run(conversation())
+
+
+def authorities(now):
+    """Return a root, and an authority that it has signed."""
+    root, below = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    usage = ca._usage(signs_certificates=True)
+    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("root", "intermediate")]
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(root.public_key())
+    pairs = []
+    for key, name in ((root, names[0]), (below, names[1])):
+        builder = ca._builder(now, LIFE, name, names[0], key).add_extension(x509.BasicConstraints(True, None), True)
+        builder = builder.add_extension(usage, True).add_extension(issuer, False)
+        pairs.append(ca.Pair(builder.sign(root, hashes.SHA256()), key))
+    return pairs
 
 
 @pytest.mark.parametrize("left", [{}, {"ca.key": "eA=="}], ids=["no key", "another key"])
