@@ -53,7 +53,8 @@ def _fetched(folder: str) -> bool:
 class Prometheus:
     """A server that scrapes addresses every second and evaluates groups of rules.
 
-    `trust`: Prometheus' settings for TLS (`tls_config`); empty if the targets have none.
+    `trust`: Prometheus' settings for TLS (`tls_config`); empty if the targets have none. `more`: other settings of the
+    scrape.
     """
 
     def __init__(
@@ -62,13 +63,14 @@ class Prometheus:
         targets: Sequence[str],
         groups: Sequence[Mapping[str, Any]] = (),
         trust: Mapping[str, str] = MappingProxyType({}),
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._folder, self._port = folder, Port()
         self._url = f"http://{LOOPBACK}:{self._port.number}"
         (folder / "rules.yaml").write_text(json.dumps({"groups": list(groups)}))
         every = {"scrape_interval": f"{SCRAPE_SECONDS}s", "evaluation_interval": f"{SCRAPE_SECONDS}s"}
         secure = {"scheme": "https", "tls_config": dict(trust)} if trust else {}
-        scrape = {"job_name": "operator", "static_configs": [{"targets": list(targets)}], **secure}
+        scrape = {"job_name": "operator", "static_configs": [{"targets": list(targets)}], **secure, **more}
         config = {"global": every, "scrape_configs": [scrape], "rule_files": ["rules.yaml"]}
         (folder / "prometheus.yaml").write_text(json.dumps(config))
         self._process: Process | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ QUERIES = monitoring.queries()
 ALERTS = {rule["alert"]: rule for group in RULES for rule in group["rules"]}
 SUFFIX = r"_(bucket|count|sum|total|created)$"
 TO_FIRE = "TrainwrightTwoLeaders"
+MONITORS = [one["spec"] for one in OBJECTS if one["kind"] in ("ServiceMonitor", "PodMonitor")]
+ENDPOINTS = [point for one in MONITORS for point in one.get("endpoints") or one["podMetricsEndpoints"]]
+[HONOR_LABELS] = {one.get("honorLabels", False) for one in ENDPOINTS}
 
 
 def busy() -> Metrics:
@@ -53,15 +57,35 @@ def busy() -> Metrics:
 
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """It scrapes two operators, one of which has two leaders, with the labels of Prometheus' operator."""
+    groups = [{**group, "rules": [soon(rule) for rule in group["rules"]]} for group in RULES]
+    with ExitStack() as servers:
+        ports = {name: servers.enter_context(served(one)) for name, one in (("trainwright", busy()), ("other", idle()))}
+        targets = [
+            {"targets": [f"{LOOPBACK}:{port}"], "labels": {"namespace": namespace}} for namespace, port in ports.items()
+        ]
+        more = {"static_configs": targets, "honor_labels": HONOR_LABELS}
+        yield servers.enter_context(Prometheus(tmp_path_factory.mktemp("prometheus"), [], groups, more=more))
+
+
+@contextmanager
+def served(metrics: Metrics) -> Iterator[int]:
+    """Serve the metrics in the block. Yields the port."""
     port = Port()
     port.close()
-    server, thread = start_http_server(port.number, LOOPBACK, busy().registry)
-    groups = [{**group, "rules": [soon(rule) for rule in group["rules"]]} for group in RULES]
-    with Prometheus(tmp_path_factory.mktemp("prometheus"), [f"{LOOPBACK}:{port.number}"], groups) as found:
-        yield found
+    server, thread = start_http_server(port.number, LOOPBACK, metrics.registry)
+    yield port.number
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+def idle() -> Metrics:
+    """Return the metrics of an operator with one leader and a job that waits."""
+    metrics = Metrics()
+    metrics.leading(True)
+    metrics.jobs({"Queued": 1})
+    return metrics
 
 
 def soon(rule: dict[str, Any]) -> dict[str, Any]:
@@ -81,10 +105,25 @@ def test_every_alert_is_evaluated_and_those_whose_time_has_come_fire(prometheus:
     assert found.keys() == ALERTS.keys()
     assert {rule["health"] for rule in found.values()} == {"ok"}
     states = {name: rule["state"] for name, rule in found.items()}
-    assert states["TrainwrightCertificateEnds"] == "pending"
-    assert {states[name] for name in ("TrainwrightNoLeader", "TrainwrightQueueGrows", "TrainwrightNothingRuns")} == {
-        "inactive"
+    assert {states[name] for name in ("TrainwrightCertificateEnds", "TrainwrightNothingRuns")} == {"pending"}
+    assert {states[name] for name in ("TrainwrightNoLeader", "TrainwrightQueueGrows")} == {"inactive"}
+
+
+def test_of_several_operators_each_has_alerts_of_its_own(prometheus: Prometheus) -> None:
+    found = {
+        name: [one["metric"] for one in prometheus.query(ALERTS[name]["expr"])]
+        for name in ("TrainwrightNoLeader", "TrainwrightTwoLeaders", "TrainwrightNothingRuns")
     }
+    assert found == {
+        "TrainwrightNoLeader": [],
+        "TrainwrightTwoLeaders": [{"namespace": "trainwright"}],
+        "TrainwrightNothingRuns": [{"namespace": "other"}],
+    }
+
+
+def test_a_metric_of_a_namespace_keeps_the_namespace_of_the_jobs(prometheus: Prometheus) -> None:
+    [found] = prometheus.query("count by (namespace) (trainwright_run_seconds_count)")
+    assert found["metric"] == {"namespace": "team"}
 
 
 def test_what_is_asked_for_is_what_the_operator_reports() -> None:

@@ -106,6 +106,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - port: https
   path: /metrics
   scheme: https
+  # The label `namespace` of a metric is the namespace of its jobs.
+  honorLabels: true
   {{- with .monitor.interval }}
   interval: {{ . }}
   {{- end }}
