@@ -101,3 +101,18 @@ def test_the_certificate_of_cert_manager_has_the_host_of_the_progress_url(
     service = "trainwright.trainwright"
     assert found["dnsNames"] == [f"{service}.svc", f"{service}.svc.cluster.local", service, *names]
     assert found.get("ipAddresses") == addresses
+
+
+@pytest.mark.parametrize(
+    ("days", "hours", "seconds"), [("90", 2160, 604_800), ("14", 336, 201_600), ("0.5", 12, 7_200)]
+)
+def test_a_short_certificate_is_asked_for_and_does_not_raise_the_alarm_before_its_renewal(
+    helm: Helm, days: str, hours: int, seconds: int
+) -> None:
+    values = (f"--set-json=settings.certificateDays={days}", "--set=certManager.enabled=true")
+    rules = "--set=metrics.prometheusRule.enabled=true"
+    found = list(YAML(typ="safe").load_all(helm.rendered(rules, *values)))
+    [duration] = [one["spec"]["duration"] for one in found if one and one["metadata"]["name"] == "trainwright-tls"]
+    [group] = next(one["spec"]["groups"] for one in found if one and one["kind"] == "PrometheusRule")
+    [alert] = [rule["expr"] for rule in group["rules"] if rule["alert"] == "TrainwrightCertificateEnds"]
+    assert (duration, alert.rpartition(" ")[2]) == (f"{hours}h", str(seconds))
