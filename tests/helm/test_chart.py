@@ -116,3 +116,22 @@ def test_a_short_certificate_is_asked_for_and_does_not_raise_the_alarm_before_it
     [group] = next(one["spec"]["groups"] for one in found if one and one["kind"] == "PrometheusRule")
     [alert] = [rule["expr"] for rule in group["rules"] if rule["alert"] == "TrainwrightCertificateEnds"]
     assert (duration, alert.rpartition(" ")[2]) == (f"{hours}h", str(seconds))
+
+
+def test_a_key_without_a_value_is_the_empty_value(helm: Helm, tmp_path: Path) -> None:
+    """As after commenting out what is below the key."""
+    values = "jobs: {podTemplate: }\nmetrics: {dashboard: {enabled: true, labels: }}"
+    (tmp_path / "values.yaml").write_text(values)
+    found = list(YAML(typ="safe").load_all(helm.rendered(f"--values={tmp_path / 'values.yaml'}")))
+    [deployment] = [one for one in found if one and one["kind"] == "Deployment"]
+    environment = deployment["spec"]["template"]["spec"]["containers"][0]["env"]
+    settings = Settings.from_environment({one["name"]: one.get("value", "") for one in environment})
+    assert settings.jobs.pod_template == {}
+    [dashboard] = [one for one in found if one and one["kind"] == "ConfigMap"]
+    assert dashboard["metadata"]["labels"]["app.kubernetes.io/name"] == "trainwright"
+
+
+def test_a_namespace_of_digits_is_a_text(helm: Helm) -> None:
+    found = YAML(typ="safe").load_all(helm.rendered('--set-json=namespaces=["123"]'))
+    roles = [one["metadata"]["namespace"] for one in found if one and one["metadata"]["name"] == "trainwright-jobs"]
+    assert roles == ["123", "123"]
