@@ -42,20 +42,23 @@ class MlflowRun:
         self._run = ""
 
     def open(self, parameters: Mapping[str, Any], attempt: int) -> None:
-        """Find the run of the job's earlier attempts, or create it with its parameters."""
+        """Find the run of the job's earlier attempts, or create it, and send the parameters that it lacks."""
         from mlflow.entities import Param
         from mlflow.tracking import MlflowClient
 
         self._client = client = MlflowClient(self._uri)
         experiment = self._experiment_id(client)
         found = client.search_runs([experiment], f"tags.`{UID_TAG}` = '{self._uid}'", max_results=1)
+        known: Mapping[str, str] = {}
         if found:
-            self._run = found[0].info.run_id
+            self._run, known = found[0].info.run_id, found[0].data.params
             client.update_run(self._run, status="RUNNING")
         else:
             self._run = client.create_run(experiment, tags={UID_TAG: self._uid}, run_name=self._name).info.run_id
-        values = [Param(_name(name), str(value)[:_MAX_VALUE]) for name, value in parameters.items()]
-        for start in range(0, 0 if found else len(values), _PARAMETERS_AT_A_TIME):
+        # A run that was created may still lack parameters. It refuses another value of one that it has.
+        named = {_name(name): str(value)[:_MAX_VALUE] for name, value in parameters.items()}
+        values = [Param(name, value) for name, value in named.items() if name not in known]
+        for start in range(0, len(values), _PARAMETERS_AT_A_TIME):
             client.log_batch(self._run, params=values[start : start + _PARAMETERS_AT_A_TIME])
         client.set_tag(self._run, ATTEMPT_TAG, str(attempt))
 
