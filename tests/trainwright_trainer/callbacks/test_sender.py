@@ -91,10 +91,64 @@ def test_a_call_is_repeated_until_the_server_takes_it_and_one_line_says_so() -> 
 def test_a_refused_call_is_not_repeated() -> None:
     server, lines = Server(failures=1, error=Refusal("bad name")), list[str]()
     sender = Sender(server, lines.append, 30.0)
-    sender.put("open", {}, 1)
+    sender.put("log", 2, {}, 0)
     sender.close(finished=True)
     assert server.calls == [("end", True)]
     assert lines == ["mlflow refuses a request: bad name"]
+
+
+def test_the_same_refusal_of_many_requests_is_one_line() -> None:
+    server, lines = Server(failures=3, error=Refusal("expired")), list[str]()
+    sender = Sender(server, lines.append, 30.0)
+    for name in ("log", "artifacts", "log"):
+        sender.put(name, *([2, {}, 0] if name == "log" else [{}, "m"]))
+    sender.close(finished=True)
+    assert server.calls == [("end", True)]
+    assert lines == ["mlflow refuses a request: expired"]
+
+
+def test_a_run_that_is_refused_gets_no_other_request_and_one_line() -> None:
+    server, lines = Server(failures=1, error=Refusal("wrong password")), list[str]()
+    sender = Sender(server, lines.append, 30.0)
+    sender.put("open", {}, 1)
+    sender.put("log", 2, {}, 0)
+    sender.close(finished=True)
+    assert server.calls == []
+    assert lines == ["mlflow refuses the run, and training goes on without it: wrong password"]
+
+
+class NoFiles(Server):
+    """A server whose store of files cannot be written from here."""
+
+    def _take(self, *call: Any) -> None:
+        if call[0] == "artifacts":
+            raise PermissionError(13, "Permission denied")
+        super()._take(*call)
+
+
+def test_a_run_whose_files_cannot_be_sent_ends_nevertheless() -> None:
+    server, lines = NoFiles(), list[str]()
+    sender = Sender(server, lines.append, 30.0)
+    sender.put("open", {}, 1)
+    sender.put("artifacts", {"a.txt": "x"}, "out/model")
+    sender.close(finished=True)
+    assert server.calls == [("open", {}, 1), ("end", True)]
+    assert lines[-1] == "mlflow: 1 request could not be sent"
+
+
+def test_the_end_is_sent_after_a_full_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING", 2)
+    server, lines = Server(), list[str]()
+    server.gate.clear()
+    sender = Sender(server, lines.append, 30.0)
+    sender.put("open", {}, 1)
+    assert server.entered.wait(30)
+    for step in range(4):
+        sender.put("log", step, {}, 0)
+    threading.Timer(0.1, server.gate.set).start()
+    sender.close(finished=True)
+    assert server.calls == [("open", {}, 1), ("log", [0, 1]), ("end", True)]
+    assert lines == ["mlflow: 2 requests could not be sent"]
 
 
 def test_a_dead_server_is_given_up_at_the_end() -> None:

@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.callbacks.mlflow_run import TrackedRun, is_refusal
 
 MAX_WAITING = 1_000
-"""Messages that wait for the server. Further ones are lost."""
+"""Messages that wait for the server. Further rounds are lost."""
 AGAIN_SECONDS = 5.0
 LAST_SECONDS_UNREACHED = 2.0
 """The wait at the end for a server that does not answer."""
@@ -29,6 +30,9 @@ class Sender:
         self._changed = threading.Condition()
         self._lost = self._unsent = 0  # `_unsent`: the messages of the present call
         self._is_reached = True
+        self._has_run = True
+        """False once the server has refused the run: then no other request has a run to go to."""
+        self._refusal = ""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._send_all, name="sender", daemon=True)
         self._thread.start()
@@ -36,7 +40,7 @@ class Sender:
     def put(self, name: str, *arguments: Any) -> None:
         """Add a message: the name of a method of `TrackedRun`, and its arguments; for `log` one of its rounds."""
         with self._changed:
-            if len(self._waiting) < MAX_WAITING:
+            if name != "log" or len(self._waiting) < MAX_WAITING:
                 self._waiting.append((name, arguments))
             else:
                 self._lost += 1
@@ -49,16 +53,19 @@ class Sender:
         self._thread.join(self._last_seconds if self._is_reached else LAST_SECONDS_UNREACHED)
         with self._changed:
             lost = self._lost + self._unsent + len(self._waiting)
-        if lost:
-            self._log(f"mlflow: {lost} requests could not be sent")
+        if lost and self._has_run:
+            self._log(f"mlflow: {counted(lost, 'request')} could not be sent")
 
     def _send_all(self) -> None:
         name = ""
         while name != "end":
             name, arguments = self._next()
-            if not self._is_sent_in_time(name, arguments):
+            is_sent = self._is_sent_in_time(name, arguments)
+            if not self._has_run or (name == "open" and not is_sent):
                 return
-            self._unsent = 0
+            with self._changed:
+                self._lost += 0 if is_sent else self._unsent
+                self._unsent = 0
 
     def _next(self) -> Message:
         """The next message, with all rounds that wait behind it if it has scores."""
@@ -85,7 +92,7 @@ class Sender:
         except Exception as error:  # a library's, of any kind
             line = str(error).partition("\n")[0] or type(error).__name__
             if is_refusal(error):
-                self._log(f"mlflow refuses a request: {line}")
+                self._refused(name, line)
                 return True
             if self._is_reached:
                 self._log(f"mlflow is not reached, and training goes on: {line[:300]}")
@@ -95,3 +102,11 @@ class Sender:
             self._log("mlflow is reached again")
         self._is_reached = True
         return True
+
+    def _refused(self, name: str, line: str) -> None:
+        """Print why, once for the same reason: a server that refuses one round refuses the next, too."""
+        self._has_run = name != "open"
+        if line != self._refusal:
+            what = "a request" if self._has_run else "the run, and training goes on without it"
+            self._log(f"mlflow refuses {what}: {line}")
+        self._refusal = line
