@@ -129,3 +129,9 @@ def test_a_search_without_a_limit_or_a_score_leaves_them_out():
     message = message_after(0.0, (0.0, Searched("loss", None, 0, 0, 1, (), math.inf)))
     assert (message.fraction, message.eta_seconds, message.validation_metric) == (None, None, None)
     assert (message.trials.total, message.trials.best) == (None, None)
+
+
+def test_a_trial_whose_score_is_no_finite_number_is_left_out():
+    diverged = replace(ROW, name="0003", score=math.inf)
+    message = message_after(0.0, (0.0, Searched("loss", 3, 2, 0, 1, (ROW, diverged), 90.0)))
+    assert [trial.name for trial in message.trials.best] == [ROW.name]

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from trainwright_api.resource.messages import OutcomeMessage, Reply
+from trainwright_api.resource.messages import OutcomeMessage, ProgressMessage, Reply
 from trainwright_trainer.callbacks.endpoint import NotTaken
-from trainwright_trainer.callbacks.events import Checkpointed
+from trainwright_trainer.callbacks.events import Checkpointed, Reported
 from trainwright_trainer.callbacks.push import Pusher, ReportSource
 from trainwright_trainer.callbacks.report_schedule import GAP_SECONDS
 
@@ -72,6 +72,20 @@ def test_the_last_report_holds_progress_and_outcome(pusher, started):
     last = operator.next()
     assert (last.outcome, last.progress.stage, last.progress.epochs) == (DONE, "train", 20)
     assert operator.reports.empty()
+
+
+def test_a_number_that_cannot_be_reported_ends_neither_the_reports_nor_the_stop(pusher, sinks_of):
+    """A train function reports any number as its epoch."""
+    operator = Operator(Reply(stop=True, reason="the job is suspended"))
+    pushing = pusher(operator)
+    pushing.on_event(Reported(1, 1.0, {"epoch": 2.0**60}))
+    pushing.start()
+    assert operator.next().progress == ProgressMessage(stage="train")
+    assert sinks_of["stop"].get(timeout=TIMEOUT_SECONDS) == "the job is suspended"
+    assert pushing.finish(DONE) is None
+    assert operator.next().outcome == DONE
+    assert sinks_of["log"].get(timeout=TIMEOUT_SECONDS).startswith("the progress cannot be reported: epoch: ")
+    assert sinks_of["log"].empty()
 
 
 def test_a_checkpoint_is_reported_before_its_turn(pusher, clock):

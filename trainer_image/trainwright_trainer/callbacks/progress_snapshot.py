@@ -170,6 +170,7 @@ def _of_a_search(search: Searched) -> dict[str, Any]:
                     folder=row.folder,
                 )
                 for row in search.best
+                if math.isfinite(row.score)
             ]
             or None,
         ),

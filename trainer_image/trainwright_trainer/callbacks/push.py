@@ -7,7 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainwright_api.resource.messages import OutcomeMessage, Reply, Report
+from pydantic import ValidationError
+
+from trainwright_api.checks.error_messages import lines
+from trainwright_api.paths import dotted
+from trainwright_api.resource.messages import OutcomeMessage, ProgressMessage, Reply, Report
 from trainwright_trainer.callbacks.endpoint import NotTaken
 from trainwright_trainer.callbacks.events import Checkpointed, Event
 from trainwright_trainer.callbacks.progress_snapshot import ProgressSnapshot
@@ -49,6 +53,8 @@ class Pusher:
         self._post, self._source, self._stop, self._log = post, source, stop, log
         self._clock, self._last_seconds, self._again = clock, last_seconds, again
         self._snapshot, self._schedule, self._reach = ProgressSnapshot(source.stage), ReportSchedule(clock()), Reach()
+        self._is_cut = False
+        """True once the progress could not be reported. One line has said so."""
         self._changed = threading.Condition()
         self._outcome: OutcomeMessage | None = None
         self._failure: str | None = "it takes too long"
@@ -117,5 +123,16 @@ class Pusher:
         with self._changed:
             now = self._clock()
             self._schedule.sent(now)
-            progress = self._snapshot.message(now)
+            progress = self._progress(now)
         return Report(uid=self._source.uid, attempt=self._source.attempt, progress=progress, outcome=self._outcome)
+
+    def _progress(self, now: float) -> ProgressMessage:
+        """The progress, or the stage alone if the contract lacks a number: the reply and the outcome need a report."""
+        try:
+            return self._snapshot.message(now)
+        except ValidationError as error:
+            if not self._is_cut:
+                location, message = lines(error)[0]
+                self._log(f"the progress cannot be reported: {dotted(location)}: {message}")
+            self._is_cut = True
+            return ProgressMessage(stage=self._source.stage)
