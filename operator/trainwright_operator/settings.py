@@ -159,6 +159,10 @@ class Settings:
                 f"lease_renew is {self.lease_renew:g} s: it has to be more than 0 and less than "
                 f"two thirds of lease_duration ({self.lease_duration:g} s)"
             )
+        if 0 < self.stale_after <= self.watch_timeout:
+            # A watch of objects that nobody changes receives nothing before its end.
+            watch = f"watch_timeout ({self.watch_timeout:g} s)"
+            yield f"stale_after is {self.stale_after:g} s: it has to be more than {watch}"
         for name in self.namespaces:
             if not re.fullmatch(DNS_LABEL, name) or len(name) > 63:
                 yield f"namespaces has {name!r}: a namespace has lowercase letters, digits and -, 63 at most"

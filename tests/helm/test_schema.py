@@ -66,6 +66,7 @@ def test_mistake_is_refused_with_its_place(helm: Helm, value: str, message: str)
             "settings.leaseRenew=8",
             "settings.leaseRenew is 8: it has to be less than two thirds of leaseDuration, which is 12",
         ),
+        ("settings.staleAfter=120", "settings.staleAfter is 120: it has to be more than watchTimeout, which is 300"),
     ],
 )
 def test_mistake_that_no_schema_can_show_is_refused_all_the_same(helm: Helm, value: str, message: str) -> None:

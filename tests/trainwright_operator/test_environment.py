@@ -65,6 +65,7 @@ def test_every_field_has_a_name() -> None:
         ("TRAINWRIGHT_MAX_WORKERS", "-1", "expected a whole number that is not negative, found '-1'"),
         ("TRAINWRIGHT_MAX_WORKERS", "0", "max_workers is 0: it has to be more"),
         ("TRAINWRIGHT_STALE_AFTER", "0", "stale_after is 0: it has to be more"),
+        ("TRAINWRIGHT_STALE_AFTER", "300", "stale_after is 300 s: it has to be more than watch_timeout (300 s)"),
         ("TRAINWRIGHT_RESYNC", "10m", "TRAINWRIGHT_RESYNC: expected a number that is not negative, found '10m'"),
         ("TRAINWRIGHT_RESYNC", "nan", "expected a number that is not negative"),
         ("TRAINWRIGHT_RESYNC", "inf", "expected a number that is not negative"),

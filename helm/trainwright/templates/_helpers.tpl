@@ -10,6 +10,11 @@
 {{- if ge (mulf $renew 3.0) (mulf $duration 2.0) }}
 {{- fail (printf "settings.leaseRenew is %v: it has to be less than two thirds of leaseDuration, which is %v" $renew $duration) }}
 {{- end }}
+{{- $stale := .Values.settings.staleAfter }}
+{{- $watch := .Values.settings.watchTimeout }}
+{{- if and $stale $watch (le (mulf $stale 1.0) (mulf $watch 1.0)) }}
+{{- fail (printf "settings.staleAfter is %v: it has to be more than watchTimeout, which is %v" $stale $watch) }}
+{{- end }}
 {{- end }}
 
 {{- define "trainwright.selector" -}}
