@@ -55,12 +55,15 @@ def busy() -> Metrics:
     return metrics
 
 
+BUSY = busy()
+
+
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """It scrapes two operators, one of which has two leaders, with the labels of Prometheus' operator."""
     groups = [{**group, "rules": [soon(rule) for rule in group["rules"]]} for group in RULES]
     with ExitStack() as servers:
-        ports = {name: servers.enter_context(served(one)) for name, one in (("trainwright", busy()), ("other", idle()))}
+        ports = {name: servers.enter_context(served(one)) for name, one in (("trainwright", BUSY), ("other", idle()))}
         targets = [
             {"targets": [f"{LOOPBACK}:{port}"], "labels": {"namespace": namespace}} for namespace, port in ports.items()
         ]
@@ -119,6 +122,15 @@ def test_of_several_operators_each_has_alerts_of_its_own(prometheus: Prometheus)
         "TrainwrightTwoLeaders": [{"namespace": "trainwright"}],
         "TrainwrightNothingRuns": [{"namespace": "other"}],
     }
+
+
+def test_one_job_whose_passes_end_with_a_bug_is_an_alert(prometheus: Prometheus) -> None:
+    """It is tried again once in a minute, which is a small rate."""
+    BUSY.failed("Unexpected")
+    prometheus.wait_until(lambda: len(prometheus.query('trainwright_pass_errors_total{reason="Unexpected"}')) > 0)
+    BUSY.failed("Unexpected")
+    query = ALERTS["TrainwrightPassesFail"]["expr"]
+    prometheus.wait_until(lambda: [one["metric"] for one in prometheus.query(query)] == [{"reason": "Unexpected"}])
 
 
 def test_a_metric_of_a_namespace_keeps_the_namespace_of_the_jobs(prometheus: Prometheus) -> None:
