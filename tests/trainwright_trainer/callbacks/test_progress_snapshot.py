@@ -53,6 +53,14 @@ def test_speed_and_the_time_left(started, stepped):
     assert message.eta_seconds == pytest.approx((20 * ROWS - 101_024) / 10_000)
 
 
+def test_the_fraction_is_one_of_train_steps(started, stepped):
+    """231 steps are an epoch. The rest of the last one is not trained."""
+    half = message_after(10.0, (0.0, started(epochs=1, total_steps=100)), (0.0, stepped(0, 51_200)))
+    assert half.fraction == pytest.approx(0.5)
+    resumed = message_after(0.0, (0.0, started(epochs=2, total_steps=331, epoch=1, step=331)))
+    assert resumed.fraction == 1.0
+
+
 def test_what_is_not_known_yet_is_absent(started, stepped):
     message = message_after(0.0, (0.0, started()), (0.0, stepped(0, 1024)))
     assert (message.rows_per_second, message.eta_seconds) == (None, None)

@@ -34,6 +34,14 @@ def test_time_left_counts_the_epoch_and_the_rest(started: Start, stepped: Step) 
     assert throughput.left_in_all(here, 2.0) == pytest.approx(6.0)
 
 
+def test_time_left_ends_where_train_steps_end(started: Start, stepped: Step) -> None:
+    throughput = Throughput(started(epochs=1, total_steps=100), 0.0)
+    throughput.saw(stepped(0, 0), 0.0)
+    here = stepped(0, 51_200)
+    throughput.saw(here, 5.0)
+    assert throughput.left_in_epoch(here) == throughput.left_in_all(here, 5.0) == pytest.approx(5.0)
+
+
 def test_evaluation_slows_the_whole_but_not_the_steps(started: Start, stepped: Step) -> None:
     throughput = Throughput(started(epochs=2), 0.0)
     throughput.saw(stepped(0, 0), 0.0)

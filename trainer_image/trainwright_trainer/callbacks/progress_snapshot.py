@@ -28,7 +28,7 @@ from trainwright_trainer.callbacks.events import (
 from trainwright_trainer.callbacks.function_progress import FunctionProgress
 from trainwright_trainer.callbacks.lines import value_of
 from trainwright_trainer.callbacks.ranks import straggler_line
-from trainwright_trainer.callbacks.throughput import Throughput
+from trainwright_trainer.callbacks.throughput import Throughput, untrained_rows
 
 LOOK_SECONDS = 1.0
 """Steps come by the thousand; throughput is sampled at this interval."""
@@ -145,7 +145,7 @@ class ProgressSnapshot:
 
     def _fraction(self, rows: int) -> float | None:
         assert self._started is not None
-        whole = self._started.epochs * self._started.split_rows.get("train", 0)
+        whole = self._started.epochs * self._started.split_rows.get("train", 0) - untrained_rows(self._started)
         return 1.0 if self._ended else min(1.0, rows / whole) if whole else None
 
 

@@ -11,6 +11,12 @@ from trainwright_trainer.callbacks.events import Started, Stepped
 WINDOW_SECONDS = 5.0
 
 
+def untrained_rows(started: Started) -> int:
+    """The rows of the last epoch that `train_steps` leaves out."""
+    steps = (started.total_steps or 0) % started.steps_per_epoch
+    return max(0, started.split_rows.get("train", 0) - steps * started.batch_size) if steps else 0
+
+
 class Throughput:
     """The recent throughput of training steps in rows per second, and the time left.
 
@@ -19,7 +25,7 @@ class Throughput:
     """
 
     def __init__(self, started: Started, now: float) -> None:
-        self._epochs = started.epochs
+        self._epochs, self._untrained = started.epochs, untrained_rows(started)
         self._began = now
         self._began_at: int | None = None
         self._samples: deque[tuple[float, int]] = deque()
@@ -48,14 +54,17 @@ class Throughput:
 
     def left_in_epoch(self, event: Stepped) -> float:
         """Seconds; NaN until known."""
-        return self._seconds(event.train_rows - event.epoch_rows, self._rate)
+        return self._seconds(min(event.train_rows - event.epoch_rows, self._rows_left(event)), self._rate)
 
     def left_in_all(self, event: Stepped, now: float) -> float:
         """Seconds; NaN until known."""
         rows = event.epoch * event.train_rows + event.epoch_rows
         since = (self._began, rows if self._began_at is None else self._began_at)
         mean = self._slope(since, (now, rows))
-        return self._seconds(self._epochs * event.train_rows - rows, self._rate if math.isnan(mean) else mean)
+        return self._seconds(self._rows_left(event), self._rate if math.isnan(mean) else mean)
+
+    def _rows_left(self, event: Stepped) -> int:
+        return (self._epochs - event.epoch) * event.train_rows - event.epoch_rows - self._untrained
 
     def _slope(self, start: tuple[float, int], end: tuple[float, int]) -> float:
         seconds, rows = end[0] - start[0], end[1] - start[1]
