@@ -2,7 +2,7 @@
 
 A user can write a job whose validation takes long. In the process of the leader it would delay the renewal of the
 Lease; here it ends with the process that validates it, and the next review gets a new process. A frame between the two
-processes is its length in 4 bytes, and its bytes.
+processes is its length in 4 bytes, and its bytes. The first one of the validating process is empty: it is ready.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class AdmissionWorker:
         self._turn = asyncio.Lock()
         self._waiting = 0
         self._process: asyncio.subprocess.Process | None = None
+        self._ready: asyncio.Task[bytes] | None = None
+        """Ends when the process has imported what it needs. It belongs to no review, so none ends it."""
 
     async def __aenter__(self) -> Self:
         async with self._turn:
@@ -80,6 +82,8 @@ class AdmissionWorker:
         process = await self._started()
         assert process.stdin is not None
         assert process.stdout is not None
+        assert self._ready is not None
+        await asyncio.shield(self._ready)
         complete = False
         try:
             process.stdin.write(_LENGTH.pack(len(review)) + review)
@@ -100,10 +104,14 @@ class AdmissionWorker:
             self._process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe)
             assert self._process.stdin is not None
             self._process.stdin.write(_LENGTH.pack(len(self._rules)) + self._rules)
+            assert self._process.stdout is not None
+            self._ready = asyncio.create_task(self._process.stdout.readexactly(_LENGTH.size))
         return self._process
 
     async def _end(self) -> None:
         process, self._process = self._process, None
+        if self._ready is not None:
+            self._ready.cancel()
         if process is not None:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)  # process.kill would reap it before asyncio does
@@ -119,10 +127,15 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     jobs = JobDefaults(ttl_seconds_after_finished=rules["ttl_seconds_after_finished"])
     settings = Settings(image=rules["image"], cpu_image=rules["cpu_image"], policy=policy, jobs=jobs)
     prepare()
+    _send(target, b"")  # it is ready
     while (review := _frame(source)) is not None:
         found = json.dumps(asdict(answer(review, settings))).encode()
-        target.write(_LENGTH.pack(len(found)) + found)
-        target.flush()
+        _send(target, found)
+
+
+def _send(target: BinaryIO, frame: bytes) -> None:
+    target.write(_LENGTH.pack(len(frame)) + frame)
+    target.flush()
 
 
 def _value(value: Any) -> Any:

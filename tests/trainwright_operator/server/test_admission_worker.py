@@ -9,6 +9,7 @@ import os
 import signal
 import struct
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -62,8 +63,10 @@ def test_it_answers_as_the_functions_do_and_after_its_end_another_one_answers() 
 
 def test_what_takes_too_long_is_given_up_with_its_process() -> None:
     async def conversation(worker: AdmissionWorker) -> None:
-        process = worker._process
+        process, ready = worker._process, worker._ready
         assert process is not None
+        assert ready is not None
+        await ready
         os.kill(process.pid, signal.SIGSTOP)
         with pytest.raises(Busy, match=r"^the validation took longer than 0.2 s$"):
             await worker.answer(review())
@@ -71,6 +74,19 @@ def test_what_takes_too_long_is_given_up_with_its_process() -> None:
         assert worker._process is None
 
     working(conversation, seconds=0.2)
+
+
+def test_a_process_that_starts_slowly_gets_the_time_that_it_needs() -> None:
+    """As in a pod with a low limit of CPU. Given up with the first review, no process would ever answer."""
+
+    async def conversation(worker: AdmissionWorker) -> None:
+        for _ in range(60):
+            with suppress(Busy):
+                assert (await worker.answer(review(dataset=1))).status == 200
+                return
+        raise AssertionError("no review was answered")
+
+    working(conversation, seconds=0.25)
 
 
 def test_no_more_than_a_bound_wait() -> None:
@@ -107,4 +123,4 @@ def test_the_child_ends_when_its_parent_closes_the_pipe(monkeypatch: pytest.Monk
     target = io.BytesIO()
     admission_worker.main(io.BytesIO(frames), target)
     assert limits == [(admission_worker.MEMORY_BYTES, admission_worker.MEMORY_BYTES)]
-    assert json.loads(target.getvalue()[4:])["allowed"] is False
+    assert json.loads(target.getvalue()[8:])["allowed"] is False
