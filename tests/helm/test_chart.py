@@ -120,7 +120,9 @@ def test_a_short_certificate_is_asked_for_and_does_not_raise_the_alarm_before_it
 
 def test_a_key_without_a_value_is_the_empty_value(helm: Helm, tmp_path: Path) -> None:
     """As after commenting out what is below the key."""
-    values = "jobs: {podTemplate: }\nmetrics: {dashboard: {enabled: true, labels: }}"
+    values = (
+        "jobs: {podTemplate: }\nmetrics: {dashboard: {enabled: true, labels: }}\npodSecurityContext:\nopenshift: true"
+    )
     (tmp_path / "values.yaml").write_text(values)
     found = list(YAML(typ="safe").load_all(helm.rendered(f"--values={tmp_path / 'values.yaml'}")))
     [deployment] = [one for one in found if one and one["kind"] == "Deployment"]
