@@ -17,7 +17,7 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.tasks.run import run as run_task
-from trainwright_trainer.tasks.tracking import check_tracking
+from trainwright_trainer.tasks.tracking_address import check_tracking
 
 from .mlflow_server import mlflow_server
 
@@ -144,11 +144,13 @@ def test_a_dead_server_fails_no_run(workplace):
 
 def test_an_address_and_the_library_are_needed(workplace, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    name = workplace.job(lambda job: job.update(callbacks={"mlflow": {}}))
+    # It is told before the data are read.
+    name = workplace.job(lambda job: job.update(callbacks={"mlflow": {}}, dataset="late.csv"))
+    (workplace.folder / "late.csv").write_text("a,b\n1,2\n")
     line = workplace.refused("train", name, "--output", "out").replace(str(workplace.folder), "")
     assert "callbacks.mlflow.trackingUri: missing: name the server" in line
     job = read_job("train", Path(name), Options())
     check_tracking(job, {"MLFLOW_TRACKING_URI": "http://mlflow:5000"})
-    monkeypatch.setattr("trainwright_trainer.tasks.tracking.find_spec", lambda _: None)
+    monkeypatch.setattr("trainwright_trainer.tasks.tracking_address.find_spec", lambda _: None)
     with pytest.raises(Mistakes, match=r"pip install 'trainwright\[mlflow\]'"):
         check_tracking(job, {"MLFLOW_TRACKING_URI": "http://mlflow:5000"})

@@ -28,6 +28,7 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.existing_run import existing_run
 from trainwright_trainer.tasks.job_data import FilledCache, prepare_data
 from trainwright_trainer.tasks.result import TaskSummary
+from trainwright_trainer.tasks.tracking_address import check_tracking
 
 _EARLY = "before the search began: nothing was written but the cache. Start it again."
 
@@ -50,6 +51,7 @@ def search(job: Job, console: Console, stop: StopRequest, train: Train) -> TaskS
     if on_ray:
         check_data_here(job)
     else:
+        check_tracking(job)
         _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
     with room.connected(job, console.log):
         if on_ray:

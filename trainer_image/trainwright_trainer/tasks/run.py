@@ -37,6 +37,7 @@ from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.existing_run import existing_run
 from trainwright_trainer.tasks.job_data import FilledCache, check_data, prepare_data
 from trainwright_trainer.tasks.result import Result, TaskSummary
+from trainwright_trainer.tasks.tracking_address import check_tracking
 
 
 def run(
@@ -153,6 +154,7 @@ def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, 
 
 def _train_on_this_machine(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     """In this process, or in workers that it starts: one for each GPU, or `num_workers`."""
+    check_tracking(job)
     backend = job.spec.backend
     in_pod = job.attempt is not None  # the operator has decided the number of processes
     world = 1 if in_pod else processes_for(backend, gpus_of_this_machine(), job.options.gpus)

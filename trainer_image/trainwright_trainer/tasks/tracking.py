@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import Any
 
 from trainwright_api.config import ModelConfig
-from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.events import Listener
 from trainwright_trainer.callbacks.run_files import BestEffort
 from trainwright_trainer.callbacks.tracker import Tracker
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir import layout
 from trainwright_trainer.rundir.attempt import Attempt
+from trainwright_trainer.tasks.tracking_address import tracking_address
 
 _FILES = (layout.REPORT, layout.METRICS, layout.RESOLVED, layout.JOB)
-_ADDRESS = "MLFLOW_TRACKING_URI"
-
-
-def check_tracking(job: Job, environment: Mapping[str, str] = os.environ) -> None:
-    """Raise `Mistakes` if the job names a server that has no address, or if the library is missing."""
-    if job.spec.callbacks.mlflow is None:
-        return
-    if not _address(job, environment):
-        line = f"missing: name the server, as in http://mlflow:5000, or set {_ADDRESS}"
-        raise Mistakes.one("callbacks.mlflow.trackingUri", line)
-    if find_spec("mlflow") is None:
-        raise Mistakes.one("callbacks.mlflow", "needs the library mlflow: pip install 'trainwright[mlflow]'")
 
 
 def tracker_of(job: Job, config: ModelConfig, attempt: Attempt, log: Callable[[str], None]) -> list[Listener]:
@@ -37,7 +23,7 @@ def tracker_of(job: Job, config: ModelConfig, attempt: Attempt, log: Callable[[s
     section = job.spec.callbacks.mlflow
     if section is None:
         return []
-    address = (_address(job, os.environ), section.experiment_name, job.uid or _uid_of(attempt), job.name)
+    address = (tracking_address(job), section.experiment_name, job.uid or _uid_of(attempt), job.name)
 
     def finish() -> tuple[Mapping[str, str], str]:
         return {name: attempt.storage.read(name).decode() for name in _FILES}, str(job.output / "model")
@@ -62,12 +48,6 @@ def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         found |= _flat(f"{prefix}.{name}", value) if isinstance(value, Mapping) else {f"{prefix}.{name}": value}
     return found
-
-
-def _address(job: Job, environment: Mapping[str, str]) -> str:
-    section = job.spec.callbacks.mlflow
-    assert section is not None
-    return section.tracking_uri or environment.get(_ADDRESS, "")
 
 
 def _uid_of(attempt: Attempt) -> str:

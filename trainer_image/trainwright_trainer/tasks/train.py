@@ -69,7 +69,8 @@ from trainwright_trainer.tasks.resolve import (
     window_of,
 )
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.tracking import check_tracking, tracker_of
+from trainwright_trainer.tasks.tracking import tracker_of
+from trainwright_trainer.tasks.tracking_address import check_tracking
 
 EARLY = "before training began: nothing was written but the cache. Start it again."
 
