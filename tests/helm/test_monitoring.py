@@ -67,6 +67,8 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]
         targets = [
             {"targets": [f"{LOOPBACK}:{port}"], "labels": {"namespace": namespace}} for namespace, port in ports.items()
         ]
+        # A ServiceMonitor and a PodMonitor together scrape each pod twice.
+        targets.append({**targets[1], "labels": {"namespace": "other", "job": "again"}})
         more = {"static_configs": targets, "honor_labels": HONOR_LABELS}
         yield servers.enter_context(Prometheus(tmp_path_factory.mktemp("prometheus"), [], groups, more=more))
 
