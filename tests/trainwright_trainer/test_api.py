@@ -118,6 +118,14 @@ def test_a_trained_model_is_freed_with_its_last_reference(frame):
         gc.enable()
 
 
+def test_a_run_is_not_resumed_and_overwritten(workplace, frame):
+    train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
+    before = sorted((workplace.folder / "out").rglob("*"))
+    with pytest.raises(Mistakes, match="resume: goes on with a run, overwrite starts anew: give one of them"):
+        train({"config": CONFIG}, dataset=frame, output="out", resume=True, overwrite=True, quiet=True)
+    assert sorted((workplace.folder / "out").rglob("*")) == before
+
+
 def columns(dataset: str) -> dict[str, list]:
     config = resolve(ModelConfig.model_validate(CONFIG))
     data = prepare(config, dataset, seed=1, cache_dir="cache")

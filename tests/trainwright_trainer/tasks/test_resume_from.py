@@ -194,6 +194,19 @@ def test_what_is_refused_in_one_line(workplace, change, expected):
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("place", ["a", "a/model", "./a/checkpoints"])
+def test_the_run_that_is_overwritten_is_no_source(workplace, place):
+    """Its checkpoint would be deleted before it is read."""
+    train(workplace, None, "a")
+    before = weights(Path("a"))
+    job = workplace.job(from_(place, epochs(2)), name="new.yaml")
+    message = workplace.refused("train", job, "--output", "a", "--overwrite")
+    assert message.endswith(f"{place} is part of the run that --overwrite deletes. Give another --output.")
+    assert weights(Path("a")).keys() == before.keys()
+    train(workplace, from_(place, epochs(2)), "b")
+    train(workplace, from_(place, epochs(2)), "b", "--overwrite")
+
+
 def test_a_model_of_other_features_is_refused(workplace):
     train(workplace, None, "a")
     workplace.data(*rows("abc", seed=5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -104,3 +105,8 @@ def place_of(text: str, path: str) -> Place:
 def data_place_of(text: str, path: str) -> DataPlace:
     """Like `place_of`, for data sets, which stores may hold that are only read."""
     return DataUri.parse(text, path) if is_read_only(text) else place_of(text, path)
+
+
+def located(place: DataPlace) -> str:
+    """The place in the one form that all its spellings have."""
+    return os.path.realpath(place.expanduser()) if isinstance(place, Path) else str(place)

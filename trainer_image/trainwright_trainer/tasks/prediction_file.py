@@ -18,23 +18,18 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.new_data import KEEP
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.location import DataPlace, Place, data_place_of
+from trainwright_trainer.storage.location import Place, data_place_of, located
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 
 
 def refuse_own_data(place: Place, files: Files, dataset: str) -> None:
     """Raise `Mistakes` if `place` is a file of the data set, or lies in the folder of files that the data set is."""
-    name, folder = _located(place), _located(files.storage.root)
-    if name in {_located(file.storage.root / file.name) for file in files.each}:
+    name, folder = located(place), located(files.storage.root)
+    if name in {located(file.storage.root / file.name) for file in files.each}:
         raise Mistakes.one("--output", f"{place} is a file of the data set: name another file")
-    if not files.is_single and folder == _located(data_place_of(dataset, "dataset")) and name.startswith(f"{folder}/"):
+    if not files.is_single and folder == located(data_place_of(dataset, "dataset")) and name.startswith(f"{folder}/"):
         raise Mistakes.one("--output", f"{place} lies in the folder of the data set: name a place outside it")
-
-
-def _located(place: DataPlace) -> str:
-    """The place in the one form that all its spellings have."""
-    return os.path.realpath(place.expanduser()) if isinstance(place, Path) else str(place)
 
 
 @contextmanager
