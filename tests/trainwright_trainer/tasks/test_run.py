@@ -96,6 +96,18 @@ def test_run_does_what_the_file_names(workplace, task, left):
     assert left is None or (workplace.folder / "out/job" / left).exists()
 
 
+def test_an_experiment_that_is_killed_before_its_predictions_goes_on(workplace):
+    workplace.done("train", workplace.job(), "--output", "out")
+    out = workplace.done("experiment", "job.yaml", "--output", "out", "--resume").out
+    assert "test rows predicted: out/test_predictions.parquet\n" in out
+    assert "out: job is done." in out
+    (workplace.folder / "out/test_predictions.parquet").unlink()
+    workplace.data(*(workplace.folder / "data.csv").read_text().splitlines()[:100])
+    assert workplace.refused("experiment", "job.yaml", "--output", "out", "--resume") == (
+        "job.yaml: dataset: its content is not the data that the run was begun with"
+    )
+
+
 def test_seeds(workplace):
     workplace.job()
     folders = {"a": 3, "b": 3, "c": 4}

@@ -76,10 +76,15 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
 
 
 def predict_test_rows(job: Job, model: Place, console: Console) -> None:
-    """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`."""
+    """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`.
+
+    Raises `Mistakes` if the data have changed since the training.
+    """
     saved = load_model(model, job.keys.artifacts, BlocksHere.of(job).device)
     kept = kept_columns(saved.config, files_of(job).columns(), ())
-    data, _ = evaluation_data(saved, job, kept, rows_of_a_block(saved))
+    data, part = evaluation_data(saved, job, kept, rows_of_a_block(saved))
+    if part != "test":
+        raise Mistakes.one("dataset", "its content is not the data that the run was begun with")
     path, rows = job.output / "test_predictions.parquet", 0
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
         for block in data.blocks():

@@ -199,9 +199,8 @@ TRAINING_BACKENDS = {
 def _experiment(job: Job, console: Console, stop: StopRequest | None) -> Result:
     try:
         result = _train(job, console, stop)
-    except AlreadyDone:
-        if job.attempt is not None:  # an earlier attempt may have been killed before it predicted
-            _predict_test_rows(job, console, stop)
+    except AlreadyDone:  # an earlier attempt may have been killed before it predicted
+        _predict_test_rows(job, console, stop)
         raise
     _predict_test_rows(job, console, stop)
     return result
