@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError, ConnectionClosedError
 from testkit.cluster.object_store import ObjectStore
 from testkit.store_proxy import FOREVER, StoreFault, StoreProxy
@@ -20,7 +21,7 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3 import S3Storage
 from trainwright_trainer.storage.s3client import bucket as buckets
-from trainwright_trainer.storage.s3client import upload
+from trainwright_trainer.storage.s3client import client, upload
 from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
 
 AT_ONCE = RetryPolicy(seconds=0)
@@ -179,6 +180,17 @@ def test_no_keys_at_all(root: S3Uri, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with pytest.raises(EnvironmentFailure, match="no keys to the store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_"):
         S3Storage(root, from_environment(), AT_ONCE).list()
+
+
+def test_arrow_reads_with_the_keys_that_boto3_has_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a role expire after an hour, while a training may read its columns for days."""
+    found = Credentials("first", "secret", "token")
+    monkeypatch.setattr(client, "_found_credentials", lambda: found)
+    storage = S3Storage(S3Uri("bucket", ""), S3Credentials(region="nowhere-1"))
+    assert storage._arrow is storage._arrow
+    assert "first" in str(storage._arrow.__reduce__())
+    found.access_key = "second"
+    assert "second" in str(storage._arrow.__reduce__())
 
 
 def test_half_of_the_keys(root: S3Uri, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,9 @@ def client_of(access: S3Credentials) -> Any:
 
 
 def arrow_options(access: S3Credentials) -> dict[str, Any]:
-    """The same connection as options of Arrow's file system. The caller adds the bucket's region."""
+    """The same connection as options of Arrow's file system, with the keys of this moment. The caller adds the bucket's
+    region.
+    """
     address = urlsplit(access.endpoint or "")
     where = {"endpoint_override": address.netloc, "scheme": address.scheme} if access.endpoint else {}
     proxies = get_environ_proxies(access.endpoint or "https://s3.amazonaws.com")
@@ -67,8 +69,14 @@ def _keys(access: S3Credentials) -> dict[str, str | None]:
     """The keys of the job, else the keys that boto3 finds."""
     if access.key_id:
         return {"access_key": access.key_id, "secret_key": access.secret, "session_token": access.token}
-    credentials = boto3.session.Session().get_credentials()
+    credentials = _found_credentials()
     if credentials is None:
         return {}
     found = credentials.get_frozen_credentials()
     return {"access_key": found.access_key, "secret_key": found.secret_key, "session_token": found.token}
+
+
+@cache
+def _found_credentials() -> Any:
+    """The credentials that boto3 finds. It renews those of a role or a machine before they expire."""
+    return boto3.session.Session().get_credentials()
