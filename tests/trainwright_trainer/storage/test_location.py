@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from trainwright_api.locations import is_stored
@@ -54,6 +56,13 @@ def test_keys_in_a_uri_are_refused_and_not_repeated() -> None:
         S3Uri.parse("s3://canary:canary@bucket/key", "dataset")
     assert str(caught.value).startswith("dataset: keys and ports have no place in a URI")
     assert "canary" not in str(caught.value)
+
+
+def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert place_of("~/runs", "output") == place_of("file://~/runs", "output") == Path("/home/me/runs")
+    for name in ("~nobody.csv", "a/~/b", "~$book.xlsx"):
+        assert place_of(name, "dataset") == Path(name)
 
 
 def test_no_path_holds_a_null_character() -> None:

@@ -64,7 +64,6 @@ def find(dataset: str, access: S3Credentials | None = None, options: DatasetOpti
 def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -> Files:
     place = data_place_of(dataset, "dataset")
     if isinstance(place, Path):
-        place = place.expanduser()
         is_folder, is_prefix = _is_folder(place), False
     else:
         is_folder, is_prefix = not place.key, dataset.endswith("/")

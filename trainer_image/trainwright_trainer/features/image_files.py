@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -54,8 +53,6 @@ class ImageFiles:
         place = place_of(name, self._path)
         if isinstance(place, S3Uri | GcsUri):
             return self._store(type(place)(place.bucket, "")), place.key
-        with contextlib.suppress(RuntimeError):  # no home: the name begins with ~
-            place = place.expanduser()
         if place.is_absolute():
             return self._store(Path(place.anchor)), str(place.relative_to(place.anchor))
         return self.home, str(place)

@@ -91,7 +91,10 @@ _STORES: Mapping[str, type[S3Uri | GcsUri]] = {S3: S3Uri, GCS: GcsUri}
 
 
 def place_of(text: str, path: str) -> Place:
-    """The place that a path or a URI names. Raises Mistakes with the `path` in the job, also for unknown schemes."""
+    """The place that a path or a URI names. `~` begins the home folder.
+
+    Raises Mistakes with the `path` in the job, also for unknown schemes.
+    """
     scheme = scheme_of(text)
     if scheme in _STORES:
         return _STORES[scheme].parse(text, path)
@@ -99,7 +102,7 @@ def place_of(text: str, path: str) -> Place:
         raise Mistakes.one(path, f"{text!r} holds a null character, which no path can hold")
     if scheme and scheme != "file://":
         raise not_built(path, scheme, f"folders, {S3} and {GCS}")
-    return Path(text.removeprefix("file://"))
+    return Path(os.path.expanduser(text.removeprefix("file://")))
 
 
 def data_place_of(text: str, path: str) -> DataPlace:
@@ -109,4 +112,4 @@ def data_place_of(text: str, path: str) -> DataPlace:
 
 def located(place: DataPlace) -> str:
     """The place in the one form that all its spellings have."""
-    return os.path.realpath(place.expanduser()) if isinstance(place, Path) else str(place)
+    return os.path.realpath(place) if isinstance(place, Path) else str(place)

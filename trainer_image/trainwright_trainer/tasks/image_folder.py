@@ -24,10 +24,10 @@ def images_of(job: Job, saved: SavedModel) -> DataTable | None:
     Raises `Mistakes` if the model has further inputs, or the folder further files.
     """
     place = data_place_of(job.dataset, "dataset")
-    is_folder = os.path.isdir(place.expanduser()) if isinstance(place, Path) else job.dataset.endswith("/")
+    is_folder = os.path.isdir(place) if isinstance(place, Path) else job.dataset.endswith("/")
     if not is_folder or not saved.layout.images:
         return None
-    folder = storage_of(place.expanduser() if isinstance(place, Path) else place, job.keys.datasets)
+    folder = storage_of(place, job.keys.datasets)
     names = sorted(folder.match(EACH))
     unfit = [name for name in names if not name.lower().endswith(_SUFFIXES)]
     if len(unfit) == len(names):
