@@ -65,9 +65,11 @@ def auto_train(
     >>> load(found.best.result.model)
     <model out/auto/...: 3 inputs → left (binary)>
     """
+    from trainwright_trainer.storage.location import place_of
     from trainwright_trainer.tasks.auto_train import searched
 
-    return searched(dataset, target, time_limit_s, Path(output), seed=seed, overwrite=overwrite, quiet=quiet)
+    place = place_of(os.fspath(output), "output")
+    return searched(dataset, target, time_limit_s, place, seed=seed, overwrite=overwrite, quiet=quiet)
 
 
 class RunOptions(TypedDict, total=False):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import trainwright
+from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.auto_train import variants
 
 
@@ -100,6 +101,15 @@ def test_the_search_keeps_the_best_trial(workplace):
     assert found.best.loss == min(trial.loss for trial in found.trials)
     assert {path.name for path in (workplace.folder / "search").iterdir()} == {trial.name for trial in found.trials}
     assert "(best)" in found._repr_html_()
+
+
+def test_the_trials_of_a_search_lie_in_a_store(workplace, bucket):
+    found = trainwright.auto_train("data.csv", "late", time_limit_s=0.001, output=f"{bucket}/search", quiet=True)
+    assert str(found.best.result.model) == f"{bucket}/search/suggested/model"
+    assert storage_at(bucket).exists("search/suggested/model/model.json")
+    assert not (workplace.folder / "s3:").exists()
+    with pytest.raises(trainwright.Mistakes, match=f"{bucket}/search/suggested holds another run"):
+        trainwright.auto_train("data.csv", "late", time_limit_s=0.001, output=f"{bucket}/search", quiet=True)
 
 
 def test_a_search_replaces_runs_only_if_asked(workplace):

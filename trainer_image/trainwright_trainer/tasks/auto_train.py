@@ -17,7 +17,8 @@ from trainwright_trainer.callbacks.formats import duration, score
 from trainwright_trainer.data.cache import FOLDER
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.rundir.record import read_run
-from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.storage.location import Place
+from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.tasks.given_data import Data, is_in_memory, path_of
 from trainwright_trainer.tasks.init import suggested
 from trainwright_trainer.tasks.result import Result, TaskSummary
@@ -69,7 +70,7 @@ def searched(
     dataset: Data,
     target: str,
     time_limit: float,
-    output: Path,
+    output: Place,
     *,
     seed: int | None = None,
     overwrite: bool = False,
@@ -106,10 +107,10 @@ def searched(
     return found
 
 
-def _refuse_runs(output: Path) -> None:
+def _refuse_runs(output: Place) -> None:
     """Raise `Mistakes` if the folder of a trial holds a run, before the table is read."""
     for name in (_SUGGESTED, *(name for name, _ in _SIZES)):
-        run = read_run(storage_at(str(output / name)))
+        run = read_run(storage_of(output / name))
         if run is not None:
             anew = "Use overwrite=True to start anew, or another output."
             raise Mistakes.one("", f"{run.storage.location} holds another run ({run}). {anew}")
