@@ -33,3 +33,16 @@ def test_predictions_are_those_of_the_same_file_here(workplace: Any, site: str) 
     assert Path("there.csv").read_text() == Path("here.csv").read_text()
     workplace.done("evaluate", "--model", "out", "--dataset", f"{site}/data.csv", "--output", "scores")
     assert Path("scores/evaluation.json").exists()
+
+
+def test_a_key_in_a_url_is_in_no_message_and_in_no_file_but_the_job(workplace: Any, site: str) -> None:
+    lines = Path("data.csv").read_text().splitlines()
+    workplace.data(*lines, *("," + line.partition(",")[2] for line in lines[1:20]))
+    url = f"{site}/data.csv?signature=canary"
+    job = workplace.job(lambda job: job.update(dataset=url), name="web.yaml")
+    out = workplace.done("train", job, "--output", "out").out
+    assert "data.csv: missing cells" in out
+    out += workplace.done("evaluate", job, "--output", "out").out
+    assert "canary" not in out
+    found = [path for path in Path().rglob("*") if path.is_file() and b"canary" in path.read_bytes()]
+    assert sorted(map(str, found)) == ["out/job.yaml", "web.yaml"]

@@ -23,7 +23,7 @@ from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.recipe import Recipe
 from trainwright_trainer.rundir.layout import MODEL
-from trainwright_trainer.storage.location import Place, S3Uri, place_of
+from trainwright_trainer.storage.location import DataUri, Place, S3Uri, data_place_of, place_of
 from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.job_credentials import (
     ARTIFACTS,
@@ -85,11 +85,17 @@ class Job:
     def spec(self) -> TrainingJobSpec:
         return self.resource.spec
 
+    @property
+    def shown_dataset(self) -> str:
+        """The data set for files and messages: a URL without its query, which may contain a key."""
+        place = data_place_of(self.dataset, "dataset")
+        return str(place) if isinstance(place, DataUri) else self.dataset
+
     def plain(self) -> dict[str, Any]:
         """The job as plain JSON with its resolved config. A resumed run must be compatible with it."""
         spec = canonical(self.spec)
         config = None if self.config is None else self.config.model_dump(mode="json")
-        plain = {**spec, "config": config, "dataset": self.dataset, "seed": self.spec.seed}
+        plain = {**spec, "config": config, "dataset": self.shown_dataset, "seed": self.spec.seed}
         return {"spec": plain if self.source is None else {**plain, "resumeFrom": self.source.essence}}
 
     def written(self) -> str:

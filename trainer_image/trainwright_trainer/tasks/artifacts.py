@@ -96,7 +96,7 @@ def write_report(context: TrainContext, history: History, found: Analyses, end: 
             resolved=shared_files.read_resolved(context.attempt) or {},
             versions=versions(),
             importance=found.importance,
-            about=facts_of(job, job.dataset, data.content),
+            about=facts_of(job, job.shown_dataset, data.content),
         )
     )
     shared_files.write_report(context.attempt, [page.encode()])

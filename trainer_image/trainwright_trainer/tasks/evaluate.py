@@ -58,12 +58,12 @@ def evaluate(job: Job, log: Log, blocks: Blocks) -> Evaluation:
     saved = model_of(job, blocks.device)
     data, part = evaluation_data(saved, job)
     with computing(saved, job.options.threads, job.cpus):
-        about = {"model": str(job.model), "dataset": job.dataset}
+        about = {"model": str(job.model), "dataset": job.shown_dataset}
         content = saved.about["content"] if part == "test" else ""
         settings = AnalysisSettings(job.spec.report.max_seconds, log)
-        found = evaluation_of(saved, data, part, about, settings, facts_of(job, job.dataset, content), blocks)
+        found = evaluation_of(saved, data, part, about, settings, facts_of(job, job.shown_dataset, content), blocks)
     shown = [f"{name}.{metric} {score(value)}" for name, one in found.items() for metric, value in one.items()]
-    plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": found.rows, "scores": found.scores}
+    plain = {**about, "part": part, "rows": found.rows, "scores": found.scores}
     folder.write("evaluation.html", [found.page.encode()])
     folder.write("evaluation.json", [json.dumps(nan_to_none(plain), indent=2).encode() + b"\n"])
     log(

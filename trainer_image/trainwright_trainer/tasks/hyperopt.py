@@ -63,7 +63,7 @@ def _fill_cache(job: Job, filled: Callable[[], FilledCache], console: Console, s
     """Encode the data once. The trials read them from the cache."""
     with stop.at_once(_EARLY):
         data = filled()
-        console.log_notices(data.notices, Path(job.dataset).name)
+        console.log_notices(data.notices, Path(job.shown_dataset).name)
         console.log(data.line)
 
 

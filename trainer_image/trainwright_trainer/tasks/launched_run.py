@@ -161,7 +161,7 @@ def _prepared(job: Job, rendezvous: Rendezvous, console: Console) -> Prepared:
         rendezvous.wait("cached")
     data = prepare_data(job)
     if rendezvous.rank == 0:
-        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
+        console.log_notices([*data.notices, *data.finish()], Path(job.shown_dataset).name)
         rendezvous.set("cached")
     return data
 

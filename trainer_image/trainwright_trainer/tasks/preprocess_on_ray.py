@@ -46,7 +46,7 @@ def fill_before_workers(job: Job, console: Console) -> list[str]:
     """
     console.stage(f"preparing the data with {job.spec.backend.processor.type}")
     filled = _filled_on_one_node(job)
-    lines = notice_lines(filled.notices, Path(job.dataset).name)
+    lines = notice_lines(filled.notices, Path(job.shown_dataset).name)
     console.log(*lines, filled.line)
     return lines
 

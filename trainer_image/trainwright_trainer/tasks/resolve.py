@@ -184,7 +184,7 @@ def _resolved(context: TrainContext, device: torch.device, found: Resolved) -> d
         "device": device.type,
         "workers": job.workers,
         "seed": job.spec.seed,
-        "dataset": {"path": job.dataset, "content": data.content, "cache": data.cache_key},
+        "dataset": {"path": job.shown_dataset, "content": data.content, "cache": data.cache_key},
         **found.to_json(),
         "embeddings": embedding_keys(context.data.statistics),
         "checkpoint": job.spec.checkpoint.model_dump(mode="json", by_alias=True),

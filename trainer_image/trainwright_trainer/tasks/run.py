@@ -83,7 +83,7 @@ def _signals(stop: StopRequest | None) -> AbstractContextManager[StopRequest]:
 
 
 def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
-    console.stage(f"{job.name}: reading {job.dataset}, backend {job.spec.backend.type}")
+    console.stage(f"{job.name}: reading {job.shown_dataset}, backend {job.spec.backend.type}")
     storage = storage_at(str(job.output), job.keys.artifacts)
     how = existing_run(job)
     with _signals(stop) as stop:
@@ -143,7 +143,7 @@ def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, 
     preload_imports()
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
         data = prepare_data(job)
-    console.log_notices(data.notices, Path(job.dataset).name)
+    console.log_notices(data.notices, Path(job.shown_dataset).name)
     from trainwright_trainer.tasks.train import train_on
 
     try:
@@ -216,7 +216,7 @@ def _predict_test_rows(job: Job, console: Console, stop: StopRequest | None) -> 
 def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     with _ending_at_once(stop):
         filled = _filled_on_ray(job, console) if job.prepares_on_ray else FilledCache.of(prepare_data(job))
-        console.log_notices(filled.notices, Path(job.dataset).name)
+        console.log_notices(filled.notices, Path(job.shown_dataset).name)
     summary = TaskSummary(filled.line)
     console.log(summary.line)
     return summary

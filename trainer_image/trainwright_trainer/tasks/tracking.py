@@ -33,7 +33,7 @@ def tracker_of(job: Job, config: ModelConfig, attempt: Attempt, log: Callable[[s
 
 def parameters_of(job: Job, config: ModelConfig) -> dict[str, Any]:
     """The parameters of a run: `trainer.batch_size`, `combiner.type`, `input.NAME` with type and encoder, and so on."""
-    found: dict[str, Any] = {"dataset": job.dataset, "seed": job.spec.seed, "backend": job.spec.backend.type}
+    found: dict[str, Any] = {"dataset": job.shown_dataset, "seed": job.spec.seed, "backend": job.spec.backend.type}
     for one in config.input_features:
         found[f"input.{one.name}"] = f"{one.type}, {one.encoder.type}"
     for output in config.output_features:

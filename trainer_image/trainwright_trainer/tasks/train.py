@@ -295,6 +295,7 @@ class Training:
         if self.job.attempt is not None:
             return f"stopped by {self.stop.reason} at {where}; checkpoint written"
         options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads", "gpus")}
+        options["dataset"] = options["dataset"] and self.job.shown_dataset
         given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
         given += ["--lenient"] if self.job.options.lenient else []
         words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]

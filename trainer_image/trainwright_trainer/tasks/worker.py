@@ -93,10 +93,10 @@ def _prepared(spec: WorkerSpec, ranks: Ranks, console: RemoteConsole) -> Prepare
     if ranks.rank:
         ranks.share(None)
     else:
-        console.log(f"workers started; reading {spec.job.dataset}")
+        console.log(f"workers started; reading {spec.job.shown_dataset}")
     data = prepare_data(spec.job, spec.processor_of(spec.job.spec.backend.processor))
     if ranks.rank == 0:
-        console.log_notices([*data.notices, *data.finish()], Path(spec.job.dataset).name)
+        console.log_notices([*data.notices, *data.finish()], Path(spec.job.shown_dataset).name)
         ranks.share(None)
     return data
 
