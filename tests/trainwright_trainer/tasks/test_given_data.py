@@ -13,7 +13,7 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.tasks.given_data import path_of, table_of
+from trainwright_trainer.tasks.given_data import names_to_keep, path_of, table_of
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,7 @@ from trainwright_trainer.tasks.given_data import path_of, table_of
         pytest.param(pd.array(["a", None], dtype="string"), ["a", None], id="strings"),
         pytest.param(np.array([1, "N14", None], dtype=object), ["1", "N14", None], id="mixed is text"),
         pytest.param([1 + 2j, None], ["(1+2j)", None], id="what Arrow does not know is text"),
+        pytest.param(pd.cut([1.5, 9, np.nan], [0, 5, 10]), ["(0.0, 5.0]", "(5.0, 10.0]", None], id="intervals"),
         pytest.param([True, False], [True, False], id="booleans"),
         pytest.param([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]], id="vectors"),
         pytest.param(
@@ -43,6 +44,15 @@ def test_a_column_of_pandas(values, expected):
 def test_names_are_text_and_the_index_does_not_count():
     frame = pd.DataFrame({1: [1], ("a", "b"): [2]}, index=["row"])
     assert table_of(frame).column_names == ["1", "('a', 'b')"]
+
+
+def test_half_a_character_is_one_line():
+    with pytest.raises(Mistakes, match=r"dataset: column 'x' has text that is no Unicode: .* surrogates not allowed"):
+        table_of(pd.DataFrame({"x": pd.Series(["a", "\udcff"], dtype=object)}))
+
+
+def test_columns_to_keep_are_named_as_the_frame_names_them():
+    assert names_to_keep(pd.Index([0, "a"])) == ("0", "a")
 
 
 def test_equal_tables_are_equal_files():

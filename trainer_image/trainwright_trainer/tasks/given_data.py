@@ -69,10 +69,10 @@ def table_of(data: object) -> pa.Table:
 
 
 def names_to_keep(keep: Sequence[str]) -> tuple[str, ...]:
-    """The names of columns. Raises `Mistakes` for a single text, which is a sequence of characters."""
+    """The names of columns, as texts. Raises `Mistakes` for a single text, which is a sequence of characters."""
     if isinstance(keep, str):
         raise Mistakes.one("keep", f"expected a list of columns, found the text {keep!r}: write [{keep!r}]")
-    return tuple(keep)
+    return tuple(str(name) for name in keep)
 
 
 def given_data(data: Data, na_values: Sequence[str] = ()) -> DataFiles | DataTable:
@@ -114,9 +114,13 @@ def _column(series: Any) -> pa.Array | pa.ChunkedArray:
 
     try:
         found = pa.array(series, from_pandas=True)
+        return found.cast(found.type.value_type) if pa.types.is_dictionary(found.type) else found
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        found = pa.array([None if lacks else str(value) for value, lacks in zip(series, series.isna(), strict=True)])
-    return found.cast(found.type.value_type) if pa.types.is_dictionary(found.type) else found
+        texts = [None if lacks else str(value) for value, lacks in zip(series, series.isna(), strict=True)]
+    try:
+        return pa.array(texts)
+    except UnicodeEncodeError as error:
+        raise Mistakes.one("dataset", f"column {str(series.name)!r} has text that is no Unicode: {error}") from error
 
 
 def _write(table: pa.Table, path: Path) -> None:
