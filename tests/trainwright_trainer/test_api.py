@@ -16,7 +16,7 @@ import pytest
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import evaluate, predict, train
-from trainwright_trainer.api import load
+from trainwright_trainer.api import load, validate
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.tasks.given_data import path_of
@@ -124,6 +124,20 @@ def test_a_run_is_not_resumed_and_overwritten(workplace, frame):
     with pytest.raises(Mistakes, match="resume: goes on with a run, overwrite starts anew: give one of them"):
         train({"config": CONFIG}, dataset=frame, output="out", resume=True, overwrite=True, quiet=True)
     assert sorted((workplace.folder / "out").rglob("*")) == before
+
+
+def test_a_table_is_checked_as_a_file(frame):
+    job = {"config": CONFIG}
+    for found in (validate(job, dataset=frame), validate({**job, "dataset": frame})):
+        assert all(notice.startswith("on a cluster: ") for notice in found)
+    with pytest.raises(Mistakes, match=r"config\.input_features\[0\]\.column: 'size' is not in DataFrame\.parquet"):
+        validate(job, dataset=frame.drop(columns="size"))
+
+
+@pytest.mark.parametrize("threads", [0, -1, "2", 1.5])
+def test_a_number_of_threads_is_at_least_one(frame, threads):
+    with pytest.raises(Mistakes, match="threads: expected a whole number from 1 to "):
+        train({"config": CONFIG}, dataset=frame, threads=threads)
 
 
 def columns(dataset: str) -> dict[str, list]:

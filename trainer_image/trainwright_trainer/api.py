@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
+from numbers import Integral
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
@@ -15,6 +16,7 @@ from trainwright_api.problems import Mistakes, nearest
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJob
 from trainwright_trainer.job.options import Options
+from trainwright_trainer.runtime.cpus import MOST_THREADS
 from trainwright_trainer.tasks.given_data import as_given, is_in_memory, names_to_keep, path_of
 from trainwright_trainer.tasks.trained_model import TrainedModel, load_trained
 
@@ -199,10 +201,10 @@ def load(model: str | os.PathLike[str]) -> TrainedModel:
     return load_trained(model)
 
 
-def validate(job: Job, *, dataset: str | os.PathLike[str] | None = None, backend: str | None = None) -> tuple[str, ...]:
+def validate(job: Job, *, dataset: Data | None = None, backend: str | None = None) -> tuple[str, ...]:
     """Check a job and the columns of its data, as `trainwright validate` does. Returns the notices.
 
-    Raises `Mistakes` with all errors.
+    `dataset` is as in `train`. Raises `Mistakes` with all errors.
 
     >>> validate("churn.yaml")
     ()
@@ -212,8 +214,10 @@ def validate(job: Job, *, dataset: str | os.PathLike[str] | None = None, backend
     """
     from trainwright_trainer.tasks.validate import validated
 
+    job, own = _without_table(job)
     path, text = _file(job)
-    return validated(path, checks.Options(dataset=_text(dataset), backend=backend), text)
+    with path_of(own if dataset is None else dataset) as place:
+        return validated(path, checks.Options(dataset=place, backend=backend), text)
 
 
 def _summary(task: str, job: Job | None, dataset: Data | None, options: Options, shared: RunOptions) -> TaskSummary:
@@ -230,6 +234,7 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: Ru
     from trainwright_trainer.tasks.run import run
 
     _refuse_unknown(task, shared)
+    _refuse_threads(shared.get("threads"))
     output = shared.get("output")
     job, own = _without_table(job)
     given = own if dataset is None else dataset
@@ -255,6 +260,11 @@ def _refuse_unknown(task: str, shared: Mapping[str, Any]) -> None:
             near = nearest(name, [*known, *signature(globals()[task]).parameters])
             hint = f". Did you mean {near!r}?" if near else ""
             raise TypeError(f"{task}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def _refuse_threads(threads: object) -> None:
+    if threads is not None and not (isinstance(threads, Integral) and 1 <= threads <= MOST_THREADS):
+        raise Mistakes.one("threads", f"expected a whole number from 1 to {MOST_THREADS}, found {threads!r}")
 
 
 def _refuse_entrypoint(job: Job) -> None:
