@@ -58,6 +58,11 @@ def test_keys_in_a_uri_are_refused_and_not_repeated() -> None:
     assert "canary" not in str(caught.value)
 
 
+def test_a_path_is_text_in_utf8() -> None:
+    with pytest.raises(Mistakes, match=r"output: 'out/caf\\udce9' is no text in UTF-8"):
+        place_of("out/caf\udce9", "output")
+
+
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     assert place_of("~/runs", "output") == place_of("file://~/runs", "output") == Path("/home/me/runs")

@@ -98,6 +98,10 @@ def place_of(text: str, path: str) -> Place:
     scheme = scheme_of(text)
     if scheme in _STORES:
         return _STORES[scheme].parse(text, path)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Mistakes.one(path, f"{text!r} is no text in UTF-8, as the files of a run are") from error
     if "\0" in text:
         raise Mistakes.one(path, f"{text!r} holds a null character, which no path can hold")
     if scheme and scheme != "file://":
