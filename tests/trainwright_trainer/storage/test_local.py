@@ -29,6 +29,15 @@ def test_a_write_makes_its_folders_and_replaces(storage: FolderStorage) -> None:
     assert [path.name for path in (storage.root / "a").iterdir()] == ["b.txt"]
 
 
+def test_a_link_to_a_folder_goes_and_the_folder_stays(storage: FolderStorage, tmp_path: Path) -> None:
+    elsewhere = FolderStorage(tmp_path / "elsewhere")
+    elsewhere.write("model.json", [b"old"])
+    storage.root.mkdir(parents=True)
+    (storage.root / "model").symlink_to(elsewhere.root)
+    storage.delete_tree("model/")
+    assert (storage.list(), elsewhere.list()) == ([], ["model.json"])
+
+
 def test_only_the_first_creates(storage: FolderStorage) -> None:
     assert storage.create("start.json", b"mine")
     assert not storage.create("start.json", b"yours")

@@ -155,7 +155,10 @@ class FolderStorage(Storage):
     def delete_tree(self, prefix: str) -> None:
         folder = self.path(prefix)
         with _raising_failure(folder), contextlib.suppress(*_ABSENT):
-            shutil.rmtree(folder)
+            if folder.is_symlink():  # to a folder on another disk, which `rmtree` refuses
+                folder.unlink()
+            else:
+                shutil.rmtree(folder)
 
     def delete_leftovers(self) -> None:
         with _raising_failure(self.root):
