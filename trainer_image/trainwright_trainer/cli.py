@@ -290,7 +290,8 @@ def _run(task: str | None, job: Path, options: Options) -> None:
 def _job_of(model: str) -> Path:
     """The name of the job that has trained a model: that of its run's folder."""
     folder = Path(model)
-    return Path((folder.parent if folder.name == "model" else folder).name or "model")
+    is_model = folder.name == "model" and not os.path.isdir(folder / "model")
+    return Path((folder.parent if is_model else folder).name or "model")
 
 
 @contextmanager

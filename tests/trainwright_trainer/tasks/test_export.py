@@ -30,6 +30,17 @@ def test_the_default_place_is_in_the_folder_of_the_run(run):
     assert (run.folder / "out/export/safetensors/weights.safetensors").is_file()
 
 
+def test_a_run_with_the_name_model(workplace):
+    """As of the file model.yaml."""
+    workplace.done("train", workplace.job(name="model.json"))
+    for place in ("out/model", "out/model/model"):
+        workplace.done("export", place, "--format", "safetensors", "--overwrite")
+        workplace.done("predict", "--model", place, "--dataset", "data.csv")
+    assert {path.name for path in (workplace.folder / "out").iterdir()} == {"model"}
+    assert (workplace.folder / "out/model/export/safetensors").is_dir()
+    assert (workplace.folder / "out/model/predictions.parquet").is_file()
+
+
 def test_an_export_replaces_a_folder_only_if_asked(run):
     run.done("export", "out", "--format", "safetensors", "--output", "served")
     line = run.refused("export", "out", "--format", "onnx", "--output", "served")

@@ -70,8 +70,9 @@ def check_format(word: str) -> None:
 
 
 def _beside(place: Place) -> Place:
-    """The folder of the run for its model folder; any other place itself."""
-    return place.parent if place.name == "model" else place
+    """The folder of the run for its model folder; any other place itself, also a run with the name "model"."""
+    is_model = place.name == "model" and storage_of(place).exists(model_folder.ABOUT)
+    return place.parent if is_model else place
 
 
 def _graph(format_: str, file: str, place: Place, folder: Path) -> None:
