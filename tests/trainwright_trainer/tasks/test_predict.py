@@ -67,3 +67,18 @@ def test_a_kept_target_with_separators_of_thousands_is_no_number(workplace):
     Path("houses.csv").write_text(head + "".join(f"{row};0,{row};{'1.007' if row % 2 else 900}\n" for row in rows))
     workplace.done("predict", "job.yaml", "--model", "out", "--output", "p.parquet")
     assert pq.read_table("p.parquet")["price"].to_pylist() == [900, None] * 20
+
+
+def test_texts_that_counted_as_missing_in_the_training_do_without_its_file(workplace):
+    workplace.job(lambda job: job.update(datasetOptions={"naValues": ["a"]}))
+    workplace.done("train", "job.yaml", "--output", "out")
+    with_file = workplace.done("predict", "job.yaml", "--model", "out", "--output", "with.csv").out
+    out = workplace.done("predict", "--model", "out", "--dataset", "data.csv", "--output", "without.csv").out
+    assert "missing cells" in out
+    assert out.replace("without.csv", "with.csv") == with_file
+    assert Path("without.csv").read_text() == Path("with.csv").read_text()
+    out = workplace.done("evaluate", "--model", "out", "--dataset", "data.csv", "--output", "scores").out
+    assert " test rows · " in out
+    other = workplace.job(lambda job: job.update(datasetOptions={"naValues": []}), name="other.yaml")
+    out = workplace.done("predict", other, "--model", "out", "--output", "other.csv").out
+    assert "missing cells" not in out

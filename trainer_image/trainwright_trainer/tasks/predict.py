@@ -55,7 +55,7 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     saved = model_of(job, blocks.device)
     refuse_top_k(saved.config, job.options.top_k)
     images = images_of(job, saved)
-    files = images or files_of(job)
+    files = images or files_of(saved, job)
     keep = job.options.keep if images is None else ALL
     data = rows_to_predict(saved, files, keep, job.options.top_k)
     path = prediction_file(job.options.output, job.output)
@@ -81,7 +81,7 @@ def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     Raises `Mistakes` if the data have changed since the training.
     """
     saved = load_model(model, job.keys.artifacts, BlocksHere.of(job).device)
-    kept = kept_columns(saved.config, files_of(job).columns(), ())
+    kept = kept_columns(saved.config, files_of(saved, job).columns(), ())
     data, part = evaluation_data(saved, job, kept, rows_of_a_block(saved))
     if part != "test":
         raise Mistakes.one("dataset", "its content is not the data that the run was begun with")

@@ -12,9 +12,11 @@ import torch
 
 from trainwright_api.config import ModelConfig, stored_config
 from trainwright_api.config.features import OutputFeature
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.datasets import DataFiles, DataTable
+from trainwright_trainer.data.files import find
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
@@ -38,7 +40,6 @@ from trainwright_trainer.runtime.products import compute_products_in
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
-from trainwright_trainer.tasks.job_data import dataset_files
 
 _VECTORS_AT_A_TIME = 4_096
 _IMAGE_NUMBERS = 1 << 24
@@ -84,15 +85,23 @@ def model_of(job: Job, device: str) -> SavedModel:
     return saved
 
 
-def files_of(job: Job) -> DataFiles:
-    return DataFiles(dataset_files(job), job.keys.datasets)
+def files_of(saved: SavedModel, job: Job) -> DataFiles:
+    return DataFiles(find(job.dataset, job.keys.datasets, _options_of(saved, job)), job.keys.datasets)
+
+
+def _options_of(saved: SavedModel, job: Job) -> DatasetOptions | None:
+    """The options of the job. Without `naValues` of its own, the texts that counted as missing in the training do."""
+    given, words = job.spec.dataset_options, saved.about.get("na_values")
+    if not words or (given is not None and given.na_values is not None):
+        return given
+    return (given or DatasetOptions()).model_copy(update={"na_values": list(words)})
 
 
 def evaluation_data(
     saved: SavedModel, job: Job, kept: Sequence[str] = (), most_rows: int = BLOCK_ROWS
 ) -> tuple[NewData, str]:
     """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
-    data = files_of(job)
+    data = files_of(saved, job)
     if content_now(data.files) != saved.about["content"]:
         return saved.rows_of(data, targets=True, kept=kept, most_rows=most_rows), "given"
     prepared = prepare(
@@ -101,7 +110,7 @@ def evaluation_data(
         seed=saved.about["seed"],
         cache_dir=job.cache_dir,
         keys=job.keys,
-        options=job.spec.dataset_options,
+        options=_options_of(saved, job),
         max_cache_bytes=job.spec.cache.max_bytes,
     )
     prepared.finish()
