@@ -9,6 +9,7 @@ import pytest
 from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.cache_entries import entries_of
 from trainwright_trainer.data.cache_use import IN_USE_SECONDS
+from trainwright_trainer.data.computation import Computation
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.storage.registry import storage_at
@@ -110,6 +111,23 @@ def test_a_run_that_reads_its_columns_records_their_use_again(run, parquet, colu
     data.parts_of(["n"], 0, 1, 1)
     run(1, max_cache_bytes=1)
     assert (before <= {entry.name for entry in entries(tmp_path / CACHE)}) is stays
+
+
+def test_columns_that_a_run_reuses_stay_while_it_computes_others(run, parquet, columns, config, tmp_path, monkeypatch):
+    inputs, path, folder = ["n:number", "c:category"], parquet(columns), tmp_path / CACHE
+    prepare(config(inputs, ["y:binary"]), path, seed=0).finish()
+    before = {entry.name for entry in entries(folder) if entry.is_column}
+    age(folder, 2 * IN_USE_SECONDS)
+    compute = Computation.run
+
+    def meanwhile(self):
+        monkeypatch.setattr(Computation, "run", compute)
+        run(1, max_cache_bytes=1)  # of another process
+        return compute(self)
+
+    monkeypatch.setattr(Computation, "run", meanwhile)
+    prepare(config([*inputs, "d:date"], ["y:binary"]), path, seed=0).finish()
+    assert before <= {entry.name for entry in entries(folder)}
 
 
 def test_a_cache_that_is_small_enough_is_left_alone(run, tmp_path):

@@ -65,6 +65,8 @@ def prepare(
         if found is None or not hit:
             source.check(files, wanted_columns(features, config.preprocessing))  # a mistake leaves no folder
             cache.make()
+            if found is not None:
+                _record_reuse(found, files, config, features)
             work = Computation(files, contents, found, config, features, seed, processor or PandasProcessor(), adopt)
             found, hit = work.run()
         prepared = _prepared(files, found, config, features, seed, hit=hit)
@@ -74,6 +76,14 @@ def prepare(
     used = {**contents.entries, **found.entries(features, column_of(config.preprocessing))}
     use = CacheUse(cache, prepared.cache_key, prepared.dataset, prepared.rows, used, max_cache_bytes)
     return replace(prepared, finish=use.finish, cache_use=use)
+
+
+def _record_reuse(found: CacheLookup, files: Files, config: Any, features: Sequence[Feature]) -> None:
+    """Record the use of the columns that are there: another run might evict them while the others are computed."""
+    reused = [feature for feature in features if feature.name in found.columns]
+    if reused and found.parts is not None:
+        used = found.entries(reused, column_of(config.preprocessing))
+        CacheUse(found.cache, found.cache_key(reused), files.dataset, len(found.parts), used, None).renew()
 
 
 def _prepared(
