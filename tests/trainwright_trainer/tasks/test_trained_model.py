@@ -72,6 +72,17 @@ def test_one_row_and_all_columns():
 
 
 @pytest.mark.usefixtures("trained")
+@pytest.mark.parametrize("kind", [polars.Categorical, polars.Enum(["a", "b", "c"])])
+def test_categories_of_polars(kind):
+    plain = polars.read_csv("data.csv")
+    coded = plain.with_columns(polars.col("kind").cast(kind))
+    model = trainwright.load("out")
+    assert model.predict(coded, keep=["all"]).equals(model.predict(plain, keep=["all"]))
+    found = trainwright.train("job.yaml", dataset=coded, output="coded", quiet=True)
+    assert found.test == trainwright.train("job.yaml", dataset=plain, output="plain", quiet=True).test
+
+
+@pytest.mark.usefixtures("trained")
 def test_an_evaluation_is_that_of_the_command():
     frame = pd.read_csv("data.csv").head(50)
     frame.to_csv("new.csv", index=False)
@@ -96,6 +107,16 @@ def test_texts_that_counted_as_missing_in_training_do_so_in_new_tables(workplace
         of_path = model.predict("data.csv").to_pandas()
     pd.testing.assert_frame_equal(of_frame, of_path)
     assert frame["size"][0] == "unknown"
+
+
+def test_texts_of_polars_that_counted_as_missing(workplace):
+    workplace.done(
+        "train", workplace.job(lambda job: job.update(datasetOptions={"naValues": ["a"]})), "--output", "out"
+    )
+    plain = polars.read_csv("data.csv")
+    for frame in (plain, plain.with_columns(polars.col("kind").cast(polars.Categorical))):
+        with pytest.warns(UserWarning, match="missing cells: "):
+            trainwright.load("out").predict(frame)
 
 
 def test_numbers_that_counted_as_missing_in_training_do_so_in_new_tables(workplace):

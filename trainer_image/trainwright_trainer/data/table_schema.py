@@ -43,7 +43,7 @@ def _usual_type(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_binary_view(kind):
         return pa.binary()
-    return pa.dictionary(pa.int32(), kind.value_type) if pa.types.is_dictionary(kind) else kind
+    return pa.dictionary(pa.int32(), _usual_type(kind.value_type)) if pa.types.is_dictionary(kind) else kind
 
 
 def joined(tables: list[pa.Table]) -> pa.Table:

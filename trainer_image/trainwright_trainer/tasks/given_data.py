@@ -53,17 +53,19 @@ def path_of(data: Data | None) -> Iterator[str | None]:
 
 
 def table_of(data: object) -> pa.Table:
-    """The columns as an Arrow table, without index and metadata. Raises `Mistakes` if `data` is not a table."""
+    """The columns as a flat Arrow table, without index and metadata. Raises `Mistakes` if `data` is not a table."""
     import pyarrow as pa
+
+    from trainwright_trainer.data.table_schema import flat
 
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        return _of_pandas(data)
+        return flat(_of_pandas(data))
     mistake = Mistakes.one("dataset", f"{_EXPECTED}, found an object of type {type(data).__name__}")
     if not hasattr(data, "__arrow_c_stream__"):
         raise mistake
     try:
-        return pa.table(data).replace_schema_metadata(None)
+        return flat(pa.table(data).replace_schema_metadata(None))
     except pa.ArrowInvalid as error:  # a stream of a single column, such as a Series
         raise mistake from error
 
