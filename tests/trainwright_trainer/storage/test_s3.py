@@ -62,6 +62,21 @@ def test_a_large_object_goes_in_parts_and_is_there_at_once(storage: S3Storage, m
     assert not any(seen)
 
 
+def test_only_what_may_be_meant_is_listed(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bucket may hold millions of other objects, which the keys may not list."""
+    names = [f"images/{number}.png" for number in range(3)]
+    for name in (*names, "other/1.png"):
+        storage.write(name, [b"."])
+    listed: list[str] = []
+    below = storage.bucket.below
+    monkeypatch.setattr(storage.bucket, "below", lambda prefix: (listed.append(prefix), below(prefix))[1])
+    assert [found["size"] for found in storage.identities(names)] == [1, 1, 1]
+    assert storage.match("ima*/*.p?g") == names
+    assert storage.match("**/1.png") == ["images/1.png", "other/1.png"]
+    assert storage.identities([*names, "absent"])[3] == {}
+    assert listed == ["run/images/", "run/ima", "run/", "run/"]
+
+
 def test_an_upload_in_parts_that_breaks_off_leaves_nothing(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload, "PART_BYTES", 5 << 20)
 

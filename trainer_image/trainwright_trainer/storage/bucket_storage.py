@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import io
+import re
 import secrets
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from posixpath import commonprefix
 from typing import IO, TYPE_CHECKING, ClassVar, Protocol, cast
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import READ_BYTES, Chunk, Identity, ObjectFacts, Storage
+from trainwright_trainer.storage.base import READ_BYTES, Chunk, Identity, ObjectFacts, Storage, matches
 from trainwright_trainer.storage.location import GcsUri, S3Uri
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import fs
+
+_WILDCARD = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,14 @@ class BucketStorage(Storage):
             for found in self._objects(prefix)
         ]
 
+    def match(self, pattern: str) -> Sequence[str]:
+        """Only objects whose names begin as the pattern does are listed."""
+        return [name for name in self.list_tree(_WILDCARD.split(pattern)[0]) if matches(name, pattern)]
+
     def identities(self, names: Sequence[str]) -> Sequence[Identity]:
         """Many objects are listed together, because one request lists a thousand of them."""
         keys = [self._key(name) for name in names]
-        objects = [self.bucket.find(key) for key in keys] if len(keys) == 1 else self._objects()
+        objects = [self.bucket.find(key) for key in keys] if len(keys) == 1 else self._objects(commonprefix(names))
         found = {each.key: self._identity(each) for each in objects if each is not None}
         return [found.get(key, {}) for key in keys]
 
