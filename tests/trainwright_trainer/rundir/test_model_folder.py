@@ -10,9 +10,11 @@ import torch
 from tests.checkpoints import write
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import TRAINED
 from trainwright_trainer.rundir import json_text, model_folder
 from trainwright_trainer.rundir.attempt import begin
 from trainwright_trainer.rundir.preflight import ExistingRun
+from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.storage.local import FolderStorage
 
 WEIGHTS = {"a.weight": torch.randn(3, 4), "a.steps": torch.tensor(7), "b": torch.randn(2).bfloat16()}
@@ -104,6 +106,9 @@ def test_what_is_no_model_is_distinguished(storage: FolderStorage, snapshot: Any
     begin(storage, {"spec": {}}, ExistingRun.NEW, name="flights")
     write(storage, snapshot(5))
     with pytest.raises(Mistakes, match=r"is a run without a model yet \(flights, 1 checkpoint, ended: no"):
+        model_folder.load(str(storage.root))
+    write_outcome(storage, 1, TRAINED)
+    with pytest.raises(Mistakes, match=r"is a run that is done .*, but it holds no model\. A model is what"):
         model_folder.load(str(storage.root))
     (tmp_path / "data.csv").write_bytes(b"a,b")
     with pytest.raises(Mistakes, match="is no model: it holds no"):

@@ -154,6 +154,8 @@ def _damaged(path: str, place: str, why: str) -> Mistakes:
 
 def _why_none(storage: Storage) -> str:
     run = read_run(storage)
+    if run is not None and run.done:
+        return f"{storage.location} is a run that is done ({run}), but it holds no model. {_WHAT_A_MODEL_IS}"
     if run is not None:
         return f"{storage.location} is a run without a model yet ({run}). Go on with it by --resume."
     folder = storage.root
