@@ -262,8 +262,9 @@ def _refuse_unknown(task: str, shared: Mapping[str, Any]) -> None:
             raise TypeError(f"{task}() got an unexpected keyword argument {name!r}{hint}")
 
 
-def _refuse_threads(threads: object) -> None:
-    if threads is not None and not (isinstance(threads, Integral) and 1 <= threads <= MOST_THREADS):
+def _refuse_threads(threads: int | None) -> None:
+    """Raise `Mistakes` for what is no number of threads."""
+    if threads is not None and (not isinstance(threads, Integral) or not 1 <= threads <= MOST_THREADS):
         raise Mistakes.one("threads", f"expected a whole number from 1 to {MOST_THREADS}, found {threads!r}")
 
 
