@@ -19,6 +19,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
     "d": {"vocabulary": ["<UNK>", "b", "q", "a"]},
     "e": {"vocabulary": ["<UNK>", "a", "b"]},
     "t": {"vocabulary": ["<UNK>", "a", "b"], "length": 2, "padding": "right"},
+    "u": {"vocabulary": ["<UNK>", "a", "b"], "length": 4, "padding": "right"},
     "v": {"size": 2},
     "w": {"size": 3},
 }
@@ -98,6 +99,17 @@ def test_tied_inputs_share_one_encoder_and_match_their_labels() -> None:
 def test_vectors_of_different_sizes_cannot_be_tied() -> None:
     with pytest.raises(Mistakes, match=r"config\.input_features\[1\]\.tied: 'v' has vectors of 2 values, 'w' of 3"):
         inputs({"name": "v", "type": "vector"}, {"name": "w", "type": "vector", "tied": "v"})
+
+
+@pytest.mark.parametrize(("word", "width"), [("transformer", 256), ("embed", 3)])
+def test_a_shared_encoder_has_the_steps_of_the_longest_sequence_that_is_tied_to_it(word: str, width: int) -> None:
+    """With the steps of its own column, positions were missing, and later tokens were cut off."""
+    encoder = {"type": word, "reduce_output": "concat", "embedding_size": 3}
+    features = {"name": "t", "type": "text", "encoder": encoder}, {"name": "u", "type": "text", "tied": "t"}
+    encoders, batch = inputs(*features)
+    four = Ragged.of(np.array([1, 2, 1, 2, 1]), np.array([0, 4, 5]))
+    found = encoders(Batch(batch.floats, batch.ints, batch.rows, (batch.ragged[0], four)))
+    assert [one.shape for one in found] == [(2, 4 * width)] * 2
 
 
 def test_every_encoder_can_be_built() -> None:

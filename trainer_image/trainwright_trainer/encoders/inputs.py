@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from trainwright_api.config.features import InputFeature
+from trainwright_api.config.outlines import SEQUENCES
 from trainwright_api.config.tied import root_of
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
@@ -67,7 +68,8 @@ class Inputs(nn.ModuleDict):
             if is_embedded[feature.name]:
                 encoders[feature.name] = _embedded(statistics[feature.name][EMBEDDING])
             elif feature.tied is None:
-                encoders[feature.name] = self._encoder(position, feature, statistics, layout)
+                known = shared_statistics(feature, self.roots, statistics)
+                encoders[feature.name] = self._encoder(position, feature, known, layout)
         for position, feature in enumerate(features):
             relabel = self._relabel(position, feature, self.roots[feature.name], statistics)
             self._take(layout.columns[feature.name], (*relabel, encoders[self.roots[feature.name]]))
@@ -84,12 +86,12 @@ class Inputs(nn.ModuleDict):
         vectors: torch.Tensor | Steps = _through(self._plan[position][1], values)
         return vectors
 
-    def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
+    def _encoder(self, position: int, feature: InputFeature, statistics: Mapping[str, Any], layout: Layout) -> Encoder:
         columns = layout.columns[feature.name]
         path = f"config.input_features[{position}].encoder"
         if feature.encoder.skip and columns.kind in ("ragged", "images"):
             raise Mistakes.one(f"{path}.skip", f"a {feature.type} has no fixed width: only its encoder gives it one.")
-        encoded = EncoderInput(statistics[feature.name], columns.stop - columns.start, path)
+        encoded = EncoderInput(statistics, columns.stop - columns.start, path)
         encoder = encoder_for(feature.type, feature.encoder, encoded)
         self[module_key(feature.name)] = encoder
         return encoder
@@ -102,9 +104,10 @@ class Inputs(nn.ModuleDict):
         Raises `Mistakes` if the features' vectors differ in size.
         """
         own, others = statistics[feature.name], statistics[root]
+        path = f"config.input_features[{position}].tied"
         if own.get("size") != others.get("size"):
             found = f"{root!r} has vectors of {others.get('size')} values, {feature.name!r} of {own.get('size')}"
-            raise Mistakes.one(f"config.input_features[{position}].tied", f"{found}: they cannot share an encoder.")
+            raise Mistakes.one(path, f"{found}: they cannot share an encoder.")
         if own.get("vocabulary") == others.get("vocabulary"):
             return ()
         relabel = Relabel(own["vocabulary"], others["vocabulary"])
@@ -121,6 +124,14 @@ class Inputs(nn.ModuleDict):
             if self._joins and self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
                 columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)
         self._plan.append((columns, steps))
+
+
+def shared_statistics(root: InputFeature, roots: Mapping[str, str], statistics: Statistics) -> Mapping[str, Any]:
+    """The statistics of the encoder of `root`: those of its column, with the most steps of all inputs that share it."""
+    own = statistics[root.name]
+    if root.type not in SEQUENCES:
+        return own
+    return {**own, "length": max(statistics[name]["length"] for name, other in roots.items() if other == root.name)}
 
 
 def _embedded(found: Mapping[str, Any]) -> Encoder:

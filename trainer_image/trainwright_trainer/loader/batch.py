@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import torch
+import torch.nn.functional as F
 
 from trainwright_api.config.augmentation import Augmentation
 from trainwright_trainer.features.pixels import ImageShape, shaped
@@ -240,10 +241,10 @@ def _joined_ragged(columns: Sequence[Ragged]) -> Ragged:
 def padded(columns: Ragged | Padded, least: int = 1, other: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """int64 [rows, length]: the numbers of each row, then `other`; and int64 [rows], the lengths.
 
-    `length` is that of the longest row, and `least` at least. A column that is padded already stays as it is.
+    `length` is that of the longest row, and `least` at least. A column that is padded already keeps its length.
     """
     if isinstance(columns, Padded):
-        return columns.index, columns.lengths
+        return F.pad(columns.index, (0, max(0, least - columns.index.shape[1]))), columns.lengths
     length = int(np.diff(columns.bounds).max(initial=least))
     lengths = columns.offsets.diff()
     counts = torch.arange(length, device=lengths.device) < lengths.unsqueeze(1)

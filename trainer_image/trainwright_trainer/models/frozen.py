@@ -12,7 +12,7 @@ from torch import nn
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.features import InputFeature
 from trainwright_trainer.encoders.base import flattened
-from trainwright_trainer.encoders.inputs import Inputs
+from trainwright_trainer.encoders.inputs import Inputs, shared_statistics
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Ragged
@@ -44,7 +44,7 @@ class FrozenEncoders:
     ) -> None:
         self.features: list[InputFeature] = config.input_features
         self.dtype, self.layout = DTYPES[config.trainer.precision], layout_of(config, statistics)
-        self._seed, self._given = seed, given
+        self._seed, self._given, self._statistics = seed, given, statistics
         self._digests: dict[str, str] = {}
         with torch.device("meta"):
             self._inputs = Inputs(self.features, statistics, self.layout, joins=False)
@@ -54,6 +54,10 @@ class FrozenEncoders:
         """The input whose encoder the one at `position` uses: mostly itself."""
         name = self._inputs.roots[self.features[position].name]
         return next(feature for feature in self.features if feature.name == name)
+
+    def statistics(self, position: int) -> Mapping[str, Any]:
+        """Those of the encoder that the input at `position` uses."""
+        return shared_statistics(self.root(position), self._inputs.roots, self._statistics)
 
     def steps(self, position: int) -> int | None:
         """The most steps of a row, or None if the encoder gives one vector."""

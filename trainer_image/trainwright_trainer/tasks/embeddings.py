@@ -129,7 +129,7 @@ class _Embedding:
         column = feature_key(self._data.content, feature, self._data.statistics[feature.name])
         weights = self._encoders.digest(position) if self._ranks.rank == 0 else ""
         section = {"encoder": root.encoder.model_dump(mode="json"), "precision": str(self._encoders.dtype)}
-        own = embedding_key(column, section, self._data.statistics[root.name], weights)
+        own = embedding_key(column, section, self._encoders.statistics(position), weights)
         return self._ranks.share(own)
 
     def column(self, position: int, key: str) -> tuple[AnyColumn, str]:
