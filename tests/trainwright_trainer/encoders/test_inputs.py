@@ -112,6 +112,14 @@ def test_a_shared_encoder_has_the_steps_of_the_longest_sequence_that_is_tied_to_
     assert [one.shape for one in found] == [(2, 4 * width)] * 2
 
 
+def test_images_of_different_sizes_cannot_be_tied(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, channels in (("p", 3), ("q", 1)):
+        known = {"channels": channels, "height": 28, "width": 30, "standardize": None}
+        monkeypatch.setitem(STATISTICS, name, known)
+    with pytest.raises(Mistakes, match=r"\[1\]\.tied: 'p' has images of 3 × 28 × 30 \(.*\), 'q' of 1 × 28 × 30"):
+        inputs({"name": "p", "type": "image"}, {"name": "q", "type": "image", "tied": "p"})
+
+
 def test_every_encoder_can_be_built() -> None:
     """Encoders of images and pretrained ones have tests of their own."""
     for type_, word in ENCODERS.keys() - {("text", word) for word in PRETRAINED_TYPES}:

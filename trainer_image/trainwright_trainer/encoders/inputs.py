@@ -22,7 +22,7 @@ from trainwright_trainer.encoders.base import CachedSteps, Encoder, EncoderInput
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Padded, Ragged
-from trainwright_trainer.loader.layout import EMBEDDING
+from trainwright_trainer.loader.layout import EMBEDDING, image_size
 
 Statistics = Mapping[str, Mapping[str, Any]]
 
@@ -101,13 +101,17 @@ class Inputs(nn.ModuleDict):
     ) -> tuple[nn.Module, ...]:
         """The step before a shared encoder, if both features have labels and number them differently.
 
-        Raises `Mistakes` if the features' vectors differ in size.
+        Raises `Mistakes` if the features' vectors or images differ in size.
         """
         own, others = statistics[feature.name], statistics[root]
         path = f"config.input_features[{position}].tied"
         if own.get("size") != others.get("size"):
             found = f"{root!r} has vectors of {others.get('size')} values, {feature.name!r} of {own.get('size')}"
             raise Mistakes.one(path, f"{found}: they cannot share an encoder.")
+        if feature.type == "image" and image_size(own) != image_size(others):
+            first, second = (" × ".join(map(str, image_size(one))) for one in (others, own))
+            found = f"{root!r} has images of {first} (channels × height × width), {feature.name!r} of {second}"
+            raise Mistakes.one(path, f"{found}: give both the same num_channels, height and width.")
         if own.get("vocabulary") == others.get("vocabulary"):
             return ()
         relabel = Relabel(own["vocabulary"], others["vocabulary"])
