@@ -10,6 +10,7 @@ from trainwright_api.config.preprocessing.text import SequencePreprocessing, Tex
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import text
 from trainwright_trainer.features.distribution import Frequencies
+from trainwright_trainer.features.errors import WrongTypeError
 
 VALUES = ["red blue red", "blue", None, "green blue", ""]
 
@@ -111,6 +112,13 @@ def test_the_unknown_symbol_is_the_first_token(run):
 def test_lists_of_tokens_are_taken_as_they_are(run):
     lists = pa.array([["red", "blue", "red"], ["blue"], None, ["green", "blue"], []])
     assert run("sequence", lists) == run("sequence", VALUES)
+
+
+def test_a_pretrained_tokenizer_refuses_lists_of_tokens(feature):
+    """It read the first token of each row alone."""
+    found = feature("text", tokenizer="hf_tokenizer", pretrained_model_name_or_path="bert")
+    with pytest.raises(WrongTypeError, match="holds lists, and a pretrained tokenizer reads texts"):
+        text.clean(found, pa.array([["red", "blue"]]), 0)
 
 
 def test_a_column_without_tokens_is_refused(run):

@@ -20,7 +20,7 @@ from trainwright_trainer.features import subwords
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.distribution import Frequencies
-from trainwright_trainer.features.errors import WrongTypeError
+from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, settle_lists
 from trainwright_trainer.features.spellings import indices_in
 from trainwright_trainer.features.subwords import HF_TOKENIZER
@@ -71,8 +71,13 @@ def _tokenizers(feature: Feature) -> tuple[str, ...]:
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
-    """`large_list<string>`: the tokens of each row; its whole text for the tokenizer of a pretrained model."""
+    """`large_list<string>`: the tokens of each row; its whole text for the tokenizer of a pretrained model.
+
+    Raises `WrongTypeError` for lists of tokens that such a tokenizer would have to read.
+    """
     section = feature.preprocessing
+    if section.tokenizer == HF_TOKENIZER and kind_of(values.type) == "lists":
+        raise WrongTypeError("holds lists, and a pretrained tokenizer reads texts: join the tokens of each row.")
     tokenizer = "untokenized" if section.tokenizer == HF_TOKENIZER else section.tokenizer
     symbols = {"padding": section.padding_symbol, "unknown": section.unknown_symbol}
     return Cleaned(tokens_of(values, tokenizer, lowercase=section.lowercase, **symbols))
