@@ -12,6 +12,7 @@ from trainwright_api.checks.entrypoint import entrypoint_problems
 from trainwright_api.checks.error_messages import lines
 from trainwright_api.checks.forms import Form, resource
 from trainwright_api.checks.left_out import unknown_keys, unknown_words
+from trainwright_api.checks.random_weights import random_weights
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.checks.unbuilt import gaps
 from trainwright_api.checks.worker_range import range_problems
@@ -122,7 +123,8 @@ def inspect(
         job, aside = _on_backend(job, _backend_here(options, declared.is_open))
         if moved := tuple(range_problems(job.spec)):
             raise Mistakes(moved)
-        warnings = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
+        own = (*_warnings(declared), *_score_order(job), *random_weights(job.spec))
+        warnings = (*notices, *form.notices, *aside, *own)
         loaded = Loaded(job, source, text, warnings, declared, form.whole, form.upgraded)
     except Mistakes as found:
         mistakes = found.problems
