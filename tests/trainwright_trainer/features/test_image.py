@@ -292,3 +292,7 @@ def test_gray_is_that_of_the_eye_and_alpha_is_opaque() -> None:
     assert with_channels(colours, 4)[3].tolist() == [[255, 255]]
     assert with_channels(with_channels(colours, 4), 3).tolist() == colours.tolist()
     assert with_channels(colours[:1], 2).tolist() == [[[255, 0]], [[255, 255]]]
+
+
+def test_a_block_of_nan_is_missing() -> None:
+    assert image.clean(feature(), pa.array([float("nan")] * 2), 0).values.null_count == 2

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.features.missing import array_of, fill_from_neighbours, rows_of, settle
+from trainwright_trainer.features.missing import are_missing, array_of, fill_from_neighbours, rows_of, settle
 
 
 def plainly(values, holes, forward):
@@ -51,3 +51,10 @@ def test_unseen_rows_are_dropped_whatever_the_strategy():
     found = settle(np.array([0, 0, 7], np.int32), [(where, "fill_with_const", 5)], unseen)
     assert found.values.to_pylist() == [5, None, 7]
     assert found.unseen == 1
+
+
+def test_a_column_of_nan_alone_has_no_value():
+    """pandas makes one of a column of lists or of bytes in which every value is missing."""
+    nan = float("nan")
+    assert all(are_missing(pa.array(one, kind)) for one, kind in (([None], None), ([nan, None], pa.float64())))
+    assert not any(are_missing(pa.array(one)) for one in ([nan, 1.0], ["a"], [[nan]]))

@@ -163,3 +163,8 @@ def test_shares_are_not_negative_and_have_the_sum_1(feature, values):
     with pytest.raises(BadValueError, match="which are no shares") as found:
         vector.clean(shares, pa.array(values), 10)
     assert (found.value.row, found.value.value) == (12, values[2])
+
+
+def test_a_block_of_nan_is_missing(feature):
+    made = feature("vector")
+    assert vector.clean(made, pa.array([float("nan")] * 2), 0).values.null_count == 2

@@ -27,7 +27,7 @@ from trainwright_trainer.features.image_statistics import is_encoded as is_encod
 from trainwright_trainer.features.image_statistics import merge as merge
 from trainwright_trainer.features.image_statistics import observe as observe
 from trainwright_trainer.features.image_statistics import rounds as rounds
-from trainwright_trainer.features.missing import settle_lists
+from trainwright_trainer.features.missing import are_missing, settle_lists
 from trainwright_trainer.features.pixels import CHANNELS, UnreadableImageError
 
 _UNBUILT = ("computed_fill_value", "in_memory", "num_classes", "infer_image_num_classes")
@@ -70,10 +70,12 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noq
     """
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
+    if are_missing(values):
+        return Cleaned(pa.nulls(len(values), pa.string()))
     kind = values.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         found = values.cast(pa.large_binary())
-    elif kind_of(kind) in ("text", "empty"):
+    elif kind_of(kind) == "text":
         found = values.cast(pa.string())
         _check_paths(found, first_row)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Encoded, Mask
 
@@ -20,6 +21,12 @@ def mask_of(values: pa.Array) -> Mask | None:
         return None
     mask: Mask = values.is_null().to_numpy(zero_copy_only=False)
     return mask
+
+
+def are_missing(values: pa.Array) -> bool:
+    """True for a column of nulls, and for one of NaN alone, which pandas makes of a column without values."""
+    nan = pa.types.is_floating(values.type) and pc.all(pc.is_nan(values)).as_py() is not False
+    return nan or pa.types.is_null(values.type)
 
 
 def settle(encoded: npt.NDArray[Any], holes: list[tuple[Mask | None, str, Any]], unseen: Mask | None = None) -> Encoded:

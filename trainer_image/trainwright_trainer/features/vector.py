@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
-from trainwright_trainer.features.missing import array_of, mask_of, rows_of, settle
+from trainwright_trainer.features.missing import are_missing, array_of, mask_of, rows_of, settle
 from trainwright_trainer.features.numerals import numbers_of
 from trainwright_trainer.features.texts import total
 from trainwright_trainer.features.vector_moments import VectorMoments, merged, observed
@@ -97,8 +97,8 @@ def _of_lists(lists: pa.Array) -> _Read:
 
 def _lists(values: pa.Array) -> pa.Array:
     kind = values.type
-    if pa.types.is_null(kind):
-        return pc.cast(values, pa.list_(pa.float32()))
+    if are_missing(values):
+        return pa.nulls(len(values), pa.list_(pa.float32()))
     if pa.types.is_fixed_size_list(kind):
         return pc.cast(values, pa.list_(kind.value_type))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
