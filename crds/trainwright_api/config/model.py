@@ -11,6 +11,7 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.config.combiners import COMBINER, Combiner
 from trainwright_api.config.data import PreprocessingConfig
 from trainwright_api.config.features import InputFeature, OutputFeature
+from trainwright_api.config.lengths import length_mistakes
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.outlines import mapping
 from trainwright_api.config.relations import mistakes_between
@@ -74,6 +75,8 @@ class ModelConfig(Section):
         """Yield mistakes of features that arise from the merge with `defaults`, and those of tied inputs."""
         if self.defaults is None:
             yield from encoder_mistakes(self.input_features)
+            yield from length_mistakes(self.input_features, "input_features")
+            yield from length_mistakes(self.output_features, "output_features")
             return
         whole = {
             "input_features": merged(self.input_features, self.defaults, OF_INPUTS),
