@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.encoders.pretrained import Pretrained
 from trainwright_trainer.errors import StoppedRun
-from trainwright_trainer.features import pretrained
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.tasks.embeddings import embedding_keys, with_embeddings
@@ -41,11 +40,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def copied(home: Path, tmp_path: Path) -> Iterator[Path]:
+def copied(home: Path, tmp_path: Path) -> Path:
     """A copy of the models and the data, which a test may change."""
-    pretrained.files_of.cache_clear()
-    yield Path(shutil.copytree(home, tmp_path / "home", ignore=shutil.ignore_patterns(".trainwright_cache")))
-    pretrained.files_of.cache_clear()
+    return Path(shutil.copytree(home, tmp_path / "home", ignore=shutil.ignore_patterns(".trainwright_cache")))
 
 
 @pytest.fixture
@@ -132,7 +129,6 @@ def test_another_byte_of_the_model_is_another_key(change: Callable[[Path], None]
     before = keys_of(cached(copied))
     assert keys_of(cached(copied)) == before
     change(copied)
-    pretrained.files_of.cache_clear()
     assert keys_of(cached(copied)) != before
 
 

@@ -141,14 +141,11 @@ def test_two_workers_have_the_curve_of_one_process() -> None:
 
 
 def test_a_change_of_the_tokenizer_is_no_hit_of_the_cache(home: Path, tmp_path: Path) -> None:
-    from trainwright_trainer.features import pretrained
-
     copied = tmp_path / "home"
     shutil.copytree(home, copied)
     train(job(copied), output=tmp_path / "one", quiet=True)
     file = copied / "bert" / "tokenizer.json"
     file.write_text(file.read_text().replace('"good"', '"evil"'))
-    pretrained.files_of.cache_clear()
     train(job(copied), output=tmp_path / "two", quiet=True)
     statistics = [(tmp_path / name / "model" / "statistics.json").read_text() for name in ("one", "two")]
     assert "evil" not in statistics[0]

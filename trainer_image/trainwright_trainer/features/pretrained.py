@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -35,9 +35,21 @@ class PretrainedFiles:
         return hashlib.sha256(f"{self.tokenizer}{sorted(self.config.items())}{self.limit}".encode()).hexdigest()
 
 
-@cache
 def files_of(name: str, path: str) -> PretrainedFiles:
     """The files of a model. `path`: its path in the config. Raises `Mistakes` if there are none."""
+    return _files_of(name, path, _identities(name))
+
+
+def _identities(name: str) -> tuple[tuple[str, int, int], ...]:
+    """The files of a folder, each with its time and size: a notebook may write another model there."""
+    if not os.path.isdir(name):
+        return ()
+    with os.scandir(name) as files:
+        return tuple(sorted((one.name, one.stat().st_mtime_ns, one.stat().st_size) for one in files))
+
+
+@lru_cache(maxsize=16)
+def _files_of(name: str, path: str, _: tuple[tuple[str, int, int], ...]) -> PretrainedFiles:
     library = transformers(path)
     tokenizer = loaded(name, path, lambda: library.AutoTokenizer.from_pretrained(name, trust_remote_code=False))
     config = loaded(name, path, lambda: library.AutoConfig.from_pretrained(name, trust_remote_code=False))
