@@ -40,6 +40,7 @@ def conclude(feature: Feature, rows: int, missing: int, most_frequent: str | Non
     if not limits:
         path = f"{feature.path}.preprocessing.max_sequence_length"
         raise Mistakes.one(path, "null: the tokenizer has no limit of its own, so give one")
+    _check_length(feature, files.tokenizer, min(limits))
     statistics = {
         "type": feature.type,
         "rows": rows,
@@ -53,6 +54,16 @@ def conclude(feature: Feature, rows: int, missing: int, most_frequent: str | Non
     text = _fill_text(feature, most_frequent)
     codes, _, _ = codes_of(pa.array([text or ""]), statistics)
     return {**statistics, "fill": None if text is None else codes.tolist()}
+
+
+def _check_length(feature: Feature, tokenizer: str, length: int) -> None:
+    """Raise `Mistakes` if the tokens that the tokenizer adds around each text leave no place for the text."""
+    from tokenizers import Tokenizer
+
+    added = Tokenizer.from_str(tokenizer).num_special_tokens_to_add(False)
+    if length <= added:
+        path = f"{feature.path}.preprocessing.max_sequence_length"
+        raise Mistakes.one(path, f"texts keep {length} tokens, and the tokenizer adds {added} to each: keep more")
 
 
 def _fill_text(feature: Feature, most_frequent: str | None) -> str | None:
