@@ -111,6 +111,7 @@ class Convolution2D(ModelBlock):
         super().__init__()
         self.output_size = settings.size(pixels)
         _check_fits(channels, settings)
+        _check_mode(pixels, settings)
         self.convolution = Conv2d(
             channels,
             settings.out_channels,
@@ -152,6 +153,24 @@ def _check_fits(channels: int, settings: Conv2DSettings) -> None:
     if any(2 * pad > size for pad, size in zip(pads, window, strict=True)):
         line = f"{settings.pool_padding}: at most half of pool_kernel_size {settings.pool_kernel_size}"
         raise Mistakes.one(f"{settings.path}pool_padding", line)
+
+
+def _check_mode(pixels: tuple[int, int], settings: Conv2DSettings) -> None:
+    """Raise `Mistakes` for a padding that copies more pixels than the input has."""
+    most = {"reflect": [size - 1 for size in pixels], "circular": list(pixels)}.get(settings.padding_mode)
+    if most is None or settings.padding in ("valid", None):
+        return
+    if settings.padding == "same":
+        spans = zip(_pair(settings.dilation), _pair(settings.kernel_size), strict=True)
+        pads = [-(-dilation * (size - 1) // 2) for dilation, size in spans]
+    else:
+        pads = list(_pair(cast(Pair, settings.padding)))
+    if any(pad > limit for pad, limit in zip(pads, most, strict=True)):
+        shown = " × ".join(map(str, pixels))
+        line = (
+            f"{settings.padding}: {settings.padding_mode} takes at most {' × '.join(map(str, most))} of {shown} pixels"
+        )
+        raise Mistakes.one(f"{settings.path}padding", line)
 
 
 def _norm(settings: Conv2DSettings, pixels: tuple[int, int]) -> nn.Module | None:
