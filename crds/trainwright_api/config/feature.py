@@ -46,6 +46,8 @@ class EmbeddedInput(BaseInput):
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         """Embeddings are cached once, so the training of the encoder would have no effect."""
+        if self.tied is not None and "encoder" not in self.model_fields_set:
+            return  # its encoder is that of another input
         caches = getattr(getattr(self, "preprocessing", None), "cache_encoder_embeddings", False)
         if caches and (reason := _trained_part(getattr(self, "encoder", None))):
             message = f"is true, {reason}: embeddings can be cached only where training leaves the encoder as it is"

@@ -67,3 +67,15 @@ def test_a_tied_text_has_the_tokenizer_of_the_shared_encoder() -> None:
     found = resolve(ModelConfig.model_validate(config(inputs)))
     tokenizers = [one.preprocessing.tokenizer for one in found.input_features]
     assert tokenizers == ["hf_tokenizer"] * 2
+
+
+def test_a_tied_text_caches_the_embeddings_of_its_root() -> None:
+    """It has no encoder of its own, and the default one is always trained."""
+    caches = {"preprocessing": {"cache_encoder_embeddings": True}}
+    value = config([("a", "text", {**caches, "tied": "b"}), ("b", "text", {**caches, "encoder": "bert"})])
+    assert resolve(ModelConfig.model_validate(value)).input_features[0].encoder.type == "bert"
+    value["input_features"][0]["encoder"] = "parallel_cnn"
+    assert (
+        "and 'parallel_cnn' is always trained"
+        in mistakes(value)["input_features.0.preprocessing.cache_encoder_embeddings"]
+    )
