@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 ROWS_AT_A_TIME = 4_096
 _IMAGES_AT_A_TIME = 64
+STEPS_AT_A_TIME = 16_384
+"""The most steps of all rows of a run of the graph: activations have a row for each."""
+_ATTENTION = ("transformer", "tabtransformer")
+"""The combiners with a step for each input."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class OnnxModel:
 
     def _run(self, block: Encoded) -> Arrays:
         names = [one.name for one in self.transform.outputs]
-        size = _IMAGES_AT_A_TIME if self.transform.has_images else ROWS_AT_A_TIME
+        size = rows_at_a_time(self.transform)
         parts = [
             self.session.run(names, block.tensors(slice(start, start + size)))
             for start in range(0, len(block.rows), size)
@@ -56,6 +60,17 @@ class OnnxModel:
         if not parts:
             return self.transform.empty_outputs()
         return {name: np.concatenate(found) for name, found in zip(names, zip(*parts, strict=True), strict=True)}
+
+
+def rows_at_a_time(transform: Transform) -> int:
+    """The rows of a run of the graph: fewer with images, and with texts, which have all steps in a graph."""
+    ragged = {one.feature for one in transform.inputs if one.part == "lengths"}
+    shapes = [one.shape for one in transform.inputs if one.part == "values" and one.feature in ragged]
+    steps = sum(shape[1] for shape in shapes if isinstance(shape[1], int))
+    if transform.config.combiner.type in _ATTENTION:
+        steps += len(transform.config.input_features)
+    most = _IMAGES_AT_A_TIME if transform.has_images else ROWS_AT_A_TIME
+    return max(1, min(most, transform.most_rows, STEPS_AT_A_TIME // max(steps, 1)))
 
 
 def load(folder: str | Path, **session_options: Any) -> OnnxModel:

@@ -6,6 +6,7 @@ and outputs. It uses the functions of preprocessing and of `predict`, so both ha
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +23,7 @@ from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.data.formats.missing_words import without_na_values
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
+from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.features.missing import rows_of
 from trainwright_trainer.features.pillow import shaped
 from trainwright_trainer.features.pixels import ImageShape, image_shape
@@ -35,6 +37,7 @@ ROWS = "rows"
 _NAME = "the table"
 LENGTHS = ".lengths"
 """The end of the name of an input or output that has the lengths of a feature's rows."""
+_LOGITS_AT_A_TIME = 1 << 24
 Arrays = Mapping[str, npt.NDArray[Any]]
 Part = Literal["values", "lengths"]
 
@@ -115,7 +118,8 @@ class Transform:
         missing columns and unreadable values.
         """
         table = without_na_values(table, self.na_values) if self.na_values else table
-        data = NewData(DataTable(table, _NAME), self.config, self.statistics, targets=False, decoder="pillow")
+        given = DataTable(table, _NAME), self.config, self.statistics
+        data = NewData(*given, targets=False, decoder="pillow", most_rows=self.most_rows)
         for block in data.blocks():
             rows = block.data.rows_of(TEST)
             columns = {one.feature: _taken(block.data, one.feature, rows) for one in self.inputs}
@@ -136,6 +140,13 @@ class Transform:
         found = {name: ArraySteps(logits[name], steps[name]) if name in steps else logits[name] for name in logits}
         predicted = prediction_table(self.config, self.statistics, found)
         return predicted.take(pa.array(places, mask=places < 0))
+
+    @property
+    def most_rows(self) -> int:
+        """The most rows whose logits are in memory at a time."""
+        shapes = [one.shape[1:] for one in self.outputs if one.part == "values"]
+        logits = sum(math.prod(size for size in shape if isinstance(size, int)) for shape in shapes)
+        return max(1, min(BLOCK_ROWS, _LOGITS_AT_A_TIME // logits))
 
     @property
     def has_images(self) -> bool:
