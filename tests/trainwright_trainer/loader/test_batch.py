@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from trainwright_trainer.loader.batch import Batch, ColumnRange, Ragged
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Padded, Ragged, padded
 
 SETS = [[1, 2], [], [3], [4, 5, 6], []]
 
@@ -69,3 +69,10 @@ def test_one_feature_is_permuted_and_nothing_else(kind: str) -> None:
     assert torch.equal(found.floats[:, :1], batch.floats[:, :1])
     assert torch.equal(found.ints[:, 1:], batch.ints[:, 1:])
     assert found.rows.tolist() == batch.rows.tolist()
+
+
+def test_a_padded_column_has_at_least_the_steps_that_are_asked_for() -> None:
+    columns = Padded(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1]))
+    index, lengths = padded(columns, 3)
+    assert (index.tolist(), lengths.tolist()) == ([[1, 2, 0], [3, 0, 0]], [2, 1])
+    assert padded(columns)[0].tolist() == [[1, 2], [3, 0]]
