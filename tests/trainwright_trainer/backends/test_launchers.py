@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.backends.launchers import OWN, is_inside_ray, is_rank_zero, launch_of
+from trainwright_trainer.backends.launchers import OWN, forget_launch, is_inside_ray, is_rank_zero, launch_of
 
 TORCHRUN = {
     "RANK": "3",
@@ -35,6 +35,14 @@ MPIRUN = {
 def test_a_process_of_no_launcher():
     assert launch_of({"PATH": "/bin", "RANK": "1"}) is None
     assert is_rank_zero({"RANK": "1"})
+
+
+@pytest.mark.parametrize("given", [TORCHRUN, HOROVODRUN, MPIRUN], ids=["torchrun", "horovodrun", "mpirun"])
+def test_a_process_that_has_only_inherited_the_variables(given):
+    environment = {"PATH": "/bin", **given}
+    forget_launch(environment)
+    assert launch_of(environment) is None
+    assert environment["PATH"] == "/bin"
 
 
 def test_torchrun():

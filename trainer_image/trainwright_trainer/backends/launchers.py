@@ -6,8 +6,9 @@ This module does not import torch, because every command calls it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from trainwright_api.problems import Mistakes
@@ -97,6 +98,12 @@ def launch_of_pod(pod: Pod) -> Launch | None:
     if pod.member is None:
         return None
     return Launch(OPERATOR, **vars(pod.member), name=f"{pod.uid}-{pod.attempt}")
+
+
+def forget_launch(environment: MutableMapping[str, str]) -> None:
+    """Remove the variables of a launcher that a process of Ray has inherited: the launcher has not started it."""
+    for name in chain.from_iterable(_VARIABLES.values()):
+        environment.pop(name, None)
 
 
 def is_rank_zero(environment: Mapping[str, str]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from ray import tune
 from ray.actor import ActorHandle
 
+from trainwright_trainer.backends.launchers import forget_launch
 from trainwright_trainer.backends.ray.environment import enter
 from trainwright_trainer.runtime.cpus import VARIABLE, first_environment
 from trainwright_trainer.search.ray_tune.channel import LEAVES, asked, listening
@@ -31,6 +32,7 @@ class Process:
     def prepare(self, threads: int | None) -> None:
         """Give this process the folder, the threads and the device that a run of the driver would have."""
         enter(self.folder)
+        forget_launch(os.environ)
         os.environ["TUNE_FUNCTION_THREAD_TIMEOUT_S"] = _SECONDS_TO_STOP
         if threads is None:  # Ray sets the variable to the trial's CPUs
             given = first_environment().get(VARIABLE)
