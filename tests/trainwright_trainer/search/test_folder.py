@@ -7,6 +7,7 @@ import json
 import pytest
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.rundir import compatibility
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.search import folder
 from trainwright_trainer.search.log import SearchLog
@@ -16,6 +17,11 @@ def job(rate=0.1, **executor):
     search = {"executor": {"num_samples": 2, "scheduler": {"type": "fifo"}, **executor}}
     config = {"hyperopt": search, "trainer": {"learning_rate": rate, "epochs": 2}}
     return {"spec": {"config": config, "dataset": "data.csv", "seed": 1, "backend": {}}}
+
+
+def with_dataset(path):
+    plain = job()
+    return {"spec": {**plain["spec"], "dataset": path}}
 
 
 def look(storage, plain, *, resume=False, overwrite=False, in_pod=False):
@@ -30,7 +36,7 @@ def line(*arguments, **options):
 
 
 def begun(storage):
-    return SearchLog.begin(storage, folder.about_of(job(), "job"))
+    return SearchLog.begin(storage, folder.about_of(job(), "job", "content"))
 
 
 def test_an_empty_folder_takes_a_search_and_has_none_to_go_on_with(storage):
@@ -70,6 +76,18 @@ def test_a_search_continues_with_the_same_job_only(storage):
     longer["spec"]["config"]["trainer"]["epochs"] = 3
     assert "config.trainer: trains longer" in line(storage, longer, resume=True)
     assert look(storage, job(num_samples=5), resume=True) is True
+
+
+def test_a_search_continues_with_the_same_data_only(storage):
+    """The file may have moved. An earlier version wrote no hash: then the paths are compared."""
+    begun(storage)
+    folder.refuse_other_data(storage, with_dataset("moved.csv"), "content")
+    with pytest.raises(Mistakes, match="dataset: its content is not the data that the run was begun with"):
+        folder.refuse_other_data(storage, job(), "changed")
+    SearchLog.begin(storage, {"name": "job", "job": compatibility.essence(job())})
+    folder.refuse_other_data(storage, job(), "content")
+    with pytest.raises(Mistakes, match='dataset: is "moved.csv", the run has "data.csv"'):
+        folder.refuse_other_data(storage, with_dataset("moved.csv"), "content")
 
 
 def test_the_result_names_the_best_trial_and_what_was_asked_for(storage, objective, trial):

@@ -46,9 +46,18 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
     return about is not None and how is not ExistingRun.OVERWRITE
 
 
-def about_of(job: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The content of search.json: the job, with which a later process compares its own."""
-    return {"name": name, "job": compatibility.essence(job)}
+def about_of(job: Mapping[str, Any], name: str, content: str) -> dict[str, Any]:
+    """The content of search.json: the job and the hash of its data, with which a later process compares its own."""
+    return {"name": name, "job": compatibility.essence(job), "content": content}
+
+
+def refuse_other_data(storage: Storage, job: Mapping[str, Any], content: str) -> None:
+    """Raise `Mistakes` if a search would continue with other data: the scores of its trials would not compare."""
+    about = read_about(storage)
+    assert about is not None
+    contents = about.get("content"), content
+    if problems := compatibility.data_differs(about["job"], compatibility.essence(job), contents):
+        raise Mistakes(problems)
 
 
 def is_done(storage: Storage, executor: Mapping[str, Any]) -> bool:

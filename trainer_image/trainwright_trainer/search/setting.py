@@ -75,11 +75,16 @@ def trainer_lines(job: Job) -> list[str]:
     return ["the file has no trainer section: the trials take Ludwig's defaults for it, and not the recipe"]
 
 
-def log_of(job: Job, storage: Storage, notice: Callable[[str], None], *, continues: bool) -> SearchLog:
-    """The log of a search that begins, or of one that continues."""
+def log_of(job: Job, storage: Storage, content: str, notice: Callable[[str], None], *, continues: bool) -> SearchLog:
+    """The log of a search that begins, or of one that continues. `content`: the hash of the data.
+
+    Raises `Mistakes` for other data than those of the search.
+    """
+    if continues:
+        folder.refuse_other_data(storage, job.plain(), content)
     turn = Turn(storage, job.attempt)
     if not continues:
-        return SearchLog.begin(storage, folder.about_of(job.plain(), job.name), turn=turn)
+        return SearchLog.begin(storage, folder.about_of(job.plain(), job.name, content), turn=turn)
     log = SearchLog.read(storage, turn=turn)
     notice(f"the search goes on: {formats.counted(ended(log.trials), 'trial')} of it have ended")
     return log

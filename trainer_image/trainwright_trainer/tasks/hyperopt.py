@@ -52,19 +52,20 @@ def search(job: Job, console: Console, stop: StopRequest, train: Train) -> TaskS
         check_data_here(job)
     else:
         check_tracking(job)
-        _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
+        content = _fill_cache(job, lambda: FilledCache.of(prepare_data(job)), console, stop)
     with room.connected(job, console.log):
         if on_ray:
-            _fill_cache(job, lambda: fill_on_ray(job, console), console, stop)
-        return _Searching(job, config, storage, console, stop).run(train, continues=continues)
+            content = _fill_cache(job, lambda: fill_on_ray(job, console), console, stop)
+        return _Searching(job, config, storage, console, stop).run(train, content, continues=continues)
 
 
-def _fill_cache(job: Job, filled: Callable[[], FilledCache], console: Console, stop: StopRequest) -> None:
-    """Encode the data once. The trials read them from the cache."""
+def _fill_cache(job: Job, filled: Callable[[], FilledCache], console: Console, stop: StopRequest) -> str:
+    """Encode the data once, and return their hash. The trials read them from the cache."""
     with stop.at_once(_EARLY):
         data = filled()
         console.log_notices(data.notices, Path(job.shown_dataset).name)
         console.log(data.line)
+        return data.content
 
 
 class _Searching:
@@ -73,14 +74,14 @@ class _Searching:
     def __init__(self, job: Job, config: HyperoptConfig, storage: Storage, console: Console, stop: StopRequest) -> None:
         self.job, self.config, self.storage, self.console, self.stop = job, config, storage, console, stop
 
-    def run(self, train: Train, *, continues: bool) -> TaskSummary:
+    def run(self, train: Train, content: str, *, continues: bool) -> TaskSummary:
         from trainwright_trainer.search.ray_tune import room, tuner
 
         concurrent = room.concurrent_trials(self.job)
         plan = plan_of(self.job.name, self.config, concurrent)
         self.console.log(plan.line, *trainer_lines(self.job))
+        log = log_of(self.job, self.storage, content, self.console.log, continues=continues)
         display = display_for(plan, sys.stdout, as_json=self.job.options.json, quiet=self.console.is_quiet)
-        log = log_of(self.job, self.storage, self.console.log, continues=continues)
         setting = setting_of(self.job, train)
         progress = SearchProgress(plan, setting.place, self.console.report)
         tick = _shown(log, display, progress)

@@ -19,10 +19,11 @@ from trainwright_trainer.job.job import Job
 
 @dataclass(frozen=True)
 class FilledCache:
-    """The cache after preprocessing: one line about it, and the notices."""
+    """The cache after preprocessing: one line about it, the notices, and the hash of the data."""
 
     line: str
     notices: tuple[str, ...]
+    content: str
 
     @classmethod
     def of(cls, data: Prepared) -> FilledCache:
@@ -31,7 +32,8 @@ class FilledCache:
         if data.cache_use is not None and (failure := data.cache_use.cache.failure) is not None:
             raise EnvironmentFailure(f"the cache could not be written ({failure})")
         state = "was there" if data.cache_hit else "written"
-        return cls(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}", notices)
+        line = f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}"
+        return cls(line, notices, data.content)
 
 
 def dataset_files(job: Job) -> Files:
