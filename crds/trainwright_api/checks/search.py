@@ -42,6 +42,8 @@ def search_problems(
     plain = {key: value for key, value in config.items() if key != "hyperopt"}
     yield from _metric(plain, search)
     yield from _methods(search)
+    if isinstance(trainer := plain.get("trainer"), Mapping) and trainer.get("skip_all_evaluation") is True:
+        yield Problem("config.trainer.skip_all_evaluation", "a search compares trials by their evaluations: remove it")
     known = [name for name in sections if name not in _NO_PARAMETERS]
     own = set(problems_of(plain))
 

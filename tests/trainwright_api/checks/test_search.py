@@ -136,6 +136,10 @@ SECTION: dict[str, tuple[dict[str, Any], str]] = {
         {"search_alg": {"type": "bayesopt", "utility_kwargs": {"kind": "uct"}}},
         "search_alg.utility_kwargs.kind: 'uct' is no utility function; there are ucb, ei, poi: did you mean 'ucb'?",
     ),
+    "evaluation": (
+        {"config": {"trainer": {"skip_all_evaluation": True}}},
+        "config.trainer.skip_all_evaluation: a search compares trials by their evaluations",
+    ),
     "driver": (
         {"executor": {"num_samples": 1, "trial_driver_resources": {"CPU": 1}}},
         "executor.trial_driver_resources: not built yet",

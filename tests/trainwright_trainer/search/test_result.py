@@ -37,6 +37,12 @@ def test_a_time_budget_without_a_score_is_a_mistake(trial, objective):
         best_of([trial("0001")], objective)
 
 
+def test_a_metric_without_a_value_is_a_mistake(trial, objective):
+    """Such as ROC-AUC of validation rows of one class. More time would not help."""
+    with pytest.raises(Mistakes, match="validation late.roc_auc has no value in any trial: there are no such rows, or"):
+        best_of([trial("0001", [], "done"), trial("0002", [], "failed", "wrong")], objective)
+
+
 def test_the_summary_has_the_score_of_the_model_beside_that_of_the_stopped_trial(trial, objective, storage, tmp_path):
     plain = {"attempt": 1, "seconds": 1.0, "rows_per_second": 1.0, "learning_rate": 0.1, "best": True}
     rounds = [

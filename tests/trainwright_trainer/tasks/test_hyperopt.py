@@ -79,6 +79,16 @@ def test_resources_that_no_trial_gets_are_a_line_before_ray_starts(workplace, se
     assert not (workplace.folder / "out").exists()
 
 
+@pytest.mark.parametrize(("split", "shares"), [("validation", [0.9, 0, 0.1]), ("test", [0.8, 0.2, 0])])
+def test_a_split_without_rows_is_a_line_before_ray_starts(workplace, search, split, shares):
+    def change(job: dict[str, Any]) -> None:
+        job["config"]["hyperopt"] = {**SEARCH, "split": split, "executor": {"num_samples": 2}}
+        job["config"]["preprocessing"] = {"split": {"type": "random", "probabilities": shares}}
+
+    line = f"config.hyperopt.split: there are no {split} rows, so no trial would have a score"
+    assert line in workplace.refused("hyperopt", workplace.job(change))
+
+
 def test_a_folder_without_a_search_has_none_to_go_on_with(workplace, search):
     assert "holds no search to go on with" in workplace.refused("hyperopt", search(), "--resume")
 

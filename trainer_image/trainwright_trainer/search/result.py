@@ -27,10 +27,13 @@ from trainwright_trainer.storage.location import Place
 
 
 def best_of(trials: Sequence[Trial], objective: Objective) -> Trial:
-    """The best trial. Raises the most frequent failure if no trial has a score."""
+    """The best trial. Raises the most frequent failure if no trial has a score, or `Mistakes` if there is none."""
     best = next(iter(ranked(trials, objective)), None)
     if best is not None:
         return best
+    if any(trial.state == "done" for trial in trials):
+        line = f"{objective.name} has no value in any trial: there are no such rows, or they do not define it"
+        raise Mistakes.one("config.hyperopt.metric", line)
     lines = Counter(trial.end.line for trial in trials if trial.end is not None and trial.end.line)
     if not lines:
         raise Mistakes.one("config.hyperopt.executor.time_budget_s", "it is over before a trial has a score: raise it")

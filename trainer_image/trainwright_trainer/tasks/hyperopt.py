@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from trainwright_api.config.hyperopt import HyperoptConfig
+from trainwright_api.config.hyperopt.substitution import WHOLE
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.size import search_of
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks.console import Console
@@ -19,6 +21,7 @@ from trainwright_trainer.search import folder
 from trainwright_trainer.search import result as results
 from trainwright_trainer.search.displays import Display, display_for
 from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.objective import split_of
 from trainwright_trainer.search.progress import SearchProgress
 from trainwright_trainer.search.setting import check_package, log_of, plan_of, setting_of, trainer_lines
 from trainwright_trainer.search.trial_run import Train
@@ -65,7 +68,16 @@ def _fill_cache(job: Job, filled: Callable[[], FilledCache], console: Console, s
         data = filled()
         console.log_notices(data.notices, Path(job.shown_dataset).name)
         console.log(data.line)
+        _check_rows(search_of(job.spec), data.empty)
         return data.content
+
+
+def _check_rows(config: HyperoptConfig, empty: Sequence[str]) -> None:
+    """Raise `Mistakes` if no trial would have a score. `empty`: the parts without rows, which a trial may cut anew."""
+    split = split_of(config.split)
+    cuts = any(name == WHOLE or name.partition(".")[0] == "preprocessing" for name in config.parameters)
+    if split in empty and not cuts:
+        raise Mistakes.one("config.hyperopt.split", f"there are no {split} rows, so no trial would have a score")
 
 
 class _Searching:

@@ -8,7 +8,7 @@ from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.data import source
 from trainwright_trainer.data.cache_lookup import own
 from trainwright_trainer.data.files import Files, find
-from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.data.selection import features_of, wanted_columns
 from trainwright_trainer.data.source import DataSource
@@ -19,11 +19,12 @@ from trainwright_trainer.job.job import Job
 
 @dataclass(frozen=True)
 class FilledCache:
-    """The cache after preprocessing: one line about it, the notices, and the hash of the data."""
+    """The cache after preprocessing: one line about it, the notices, the hash of the data, and the parts without rows."""
 
     line: str
     notices: tuple[str, ...]
     content: str
+    empty: tuple[str, ...]
 
     @classmethod
     def of(cls, data: Prepared) -> FilledCache:
@@ -33,7 +34,8 @@ class FilledCache:
             raise EnvironmentFailure(f"the cache could not be written ({failure})")
         state = "was there" if data.cache_hit else "written"
         line = f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}"
-        return cls(line, notices, data.content)
+        empty = tuple(name for part, name in enumerate(SPLIT_NAMES) if not (data.splits == part).any())
+        return cls(line, notices, data.content, empty)
 
 
 def dataset_files(job: Job) -> Files:
