@@ -39,7 +39,7 @@ def test_a_time_budget_without_a_score_is_a_mistake(trial, objective):
 
 def test_a_metric_without_a_value_is_a_mistake(trial, objective):
     """Such as ROC-AUC of validation rows of one class. More time would not help."""
-    with pytest.raises(Mistakes, match="validation late.roc_auc has no value in any trial: there are no such rows, or"):
+    with pytest.raises(Mistakes, match=r"validation late\.roc_auc has no value in any trial: there are no such rows, or"):
         best_of([trial("0001", [], "done"), trial("0002", [], "failed", "wrong")], objective)
 
 
@@ -54,7 +54,9 @@ def test_the_summary_has_the_score_of_the_model_beside_that_of_the_stopped_trial
     plain_config = {"output_feature": "late", "metric": "roc_auc", "parameters": {"trainer.learning_rate": rate}}
     config = HyperoptConfig.model_validate(plain_config)
     setting = TrialSetting({}, "job", tmp_path / "out", None, objective, 1, run)
-    for kind, found in (("stopped", "0.7500 (0.7000 when the search stopped it; the"), ("done", "0.7000 (the")):
+    completed = "0.7500 (0.7000 when the search stopped it; the"
+    # None: the end of the time budget has stopped it.
+    for kind, found in (("stopped", completed), (None, completed), ("replaced", completed), ("done", "0.7000 (the")):
         best = trial("0001", [0.7], kind)
         log = SearchLog(storage, [best, trial("0002", [0.6], "done")])
         line = summary_line(config, log, setting, best)

@@ -80,7 +80,7 @@ def test_resources_that_no_trial_gets_are_a_line_before_ray_starts(workplace, se
 
 
 @pytest.mark.parametrize(("split", "shares"), [("validation", [0.9, 0, 0.1]), ("test", [0.8, 0.2, 0])])
-def test_a_split_without_rows_is_a_line_before_ray_starts(workplace, search, split, shares):
+def test_a_split_without_rows_is_a_line_before_ray_starts(workplace, split, shares):
     def change(job: dict[str, Any]) -> None:
         job["config"]["hyperopt"] = {**SEARCH, "split": split, "executor": {"num_samples": 2}}
         job["config"]["preprocessing"] = {"split": {"type": "random", "probabilities": shares}}

@@ -56,7 +56,7 @@ def write_result(
 
 def model_score(setting: TrialSetting, best: Trial) -> float:
     """The score of the best trial's model. It differs from the trial's if the run of a stopped trial was completed."""
-    if best.state != "stopped" or best.is_trained:
+    if best.state == "done" or best.is_trained:
         return best.score
     own = History.from_json(history(setting.storage(best.id))).rounds
     return setting.objective.of_rounds([*rounds_before(setting, best.origin), *own])

@@ -19,7 +19,7 @@ from trainwright_trainer.job.job import Job
 
 @dataclass(frozen=True)
 class FilledCache:
-    """The cache after preprocessing: one line about it, the notices, the hash of the data, and the parts without rows."""
+    """The cache after preprocessing: one line about it, the notices, the hash of the data, the parts without rows."""
 
     line: str
     notices: tuple[str, ...]
