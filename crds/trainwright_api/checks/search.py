@@ -21,6 +21,7 @@ _NO_PARAMETERS = ("hyperopt", "input_features", "output_features", "model_type",
 _COMBINED = "combined"
 TIMES = ("training_iteration", "time_total_s", "step")
 """The measures of time of a scheduler: evaluation rounds, seconds of training, and optimizer steps."""
+_RANDOM = ("random", "variant_generator")
 _NORMAL = ("randn", "qrandn")
 _ARGUMENTS = {
     "bohb_config": (
@@ -55,6 +56,7 @@ def search_problems(
         at = f"{_AT}.parameters.{name}"
         mistakes = list(_name(plain, name, known))
         yield from mistakes or _values(plain, search, name, parameter, of_values, at)
+    yield from _points(plain, search, of_values)
     if isinstance(pbt := search.executor.scheduler, PopulationBasedScheduler):
         yield from population_problems(plain, search, pbt)
         for name, parameter in (pbt.hyperparam_mutations or {}).items():
@@ -84,7 +86,7 @@ def _methods(search: HyperoptConfig) -> Iterator[Problem]:
     executor, word = search.executor, search.search_alg.type
     if executor.scheduler.type != "fifo" and search.split == "test":
         yield Problem(f"{_AT}.split", "test is measured once, at the end of a trial: a scheduler needs validation")
-    is_random = word in ("random", "variant_generator")
+    is_random = word in _RANDOM
     for name, parameter in search.parameters.items():
         at = f"{_AT}.parameters.{name}.space"
         if isinstance(parameter, GridSearchParameter) and not is_random:
@@ -93,7 +95,6 @@ def _methods(search: HyperoptConfig) -> Iterator[Problem]:
             yield Problem(at, f"{word} has no normal distribution: use uniform, or search_alg: random")
         elif word == "bayesopt" and isinstance(parameter, ChoiceParameter):
             yield Problem(at, f"{word} searches numbers only: use an interval, or search_alg: optuna")
-    yield from _points(search)
     yield from _arguments(search)
     yield from _scheduler(executor.scheduler)
     grid = all(isinstance(parameter, GridSearchParameter) for parameter in search.parameters.values())
@@ -101,17 +102,24 @@ def _methods(search: HyperoptConfig) -> Iterator[Problem]:
         yield Problem(f"{_AT}.executor.num_samples", "missing: without a time budget the search has no end")
 
 
-def _points(search: HyperoptConfig) -> Iterator[Problem]:
-    """Yield the mistakes of the points that the user gives: unknown parameters, and values outside a list."""
+def _points(config: Config, search: HyperoptConfig, problems_of: ProblemsOf) -> Iterator[Problem]:
+    """Yield the mistakes of the points that the user gives: unknown parameters, and values that no trial can have."""
     for position, point in enumerate(getattr(search.search_alg, "points_to_evaluate", None) or ()):
         at = f"{_AT}.search_alg.points_to_evaluate[{position}]"
         for name, value in point.items():
             parameter = search.parameters.get(name)
             if parameter is None:
                 yield Problem(f"{at}.{name}", _unknown(name, "parameter of the search", search.parameters))
-            elif isinstance(parameter, ChoiceParameter | GridSearchParameter) and value not in parameter.probes():
-                there = ", ".join(map(shown, parameter.probes()))
-                yield Problem(f"{at}.{name}", f"{shown(value)} is not in the list of the parameter: {there}")
+            elif isinstance(parameter, ChoiceParameter | GridSearchParameter):
+                if value not in parameter.probes():
+                    there = ", ".join(map(shown, parameter.probes()))
+                    yield Problem(f"{at}.{name}", f"{shown(value)} is not in the list of the parameter: {there}")
+            elif isinstance(value, bool) or not isinstance(value, int | float):
+                yield Problem(f"{at}.{name}", f"expected a number, found {shown(value)}")
+            elif parameter.is_logarithmic and value <= 0 and search.search_alg.type not in _RANDOM:
+                yield Problem(f"{at}.{name}", f"{value:g} has no logarithm: expected a number above 0")
+            elif found := _problems(config, search, name, value, problems_of):
+                yield Problem(f"{at}.{name}", _line(config, name, value, found[0]))
 
 
 def _arguments(search: HyperoptConfig) -> Iterator[Problem]:

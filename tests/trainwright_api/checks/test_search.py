@@ -119,6 +119,24 @@ SECTION: dict[str, tuple[dict[str, Any], str]] = {
         {"search_alg": {"type": "random", "points_to_evaluate": [{"trainer.rate": 1}]}},
         "search_alg.points_to_evaluate[0].trainer.rate: 'trainer.rate' is no parameter of the search",
     ),
+    "point of a text": (
+        {"search_alg": {"type": "optuna", "points_to_evaluate": [{"trainer.learning_rate": "fast"}]}},
+        "search_alg.points_to_evaluate[0].trainer.learning_rate: expected a number, found fast",
+    ),
+    "point without a logarithm": (
+        {
+            "search_alg": {"type": "optuna", "points_to_evaluate": [{"combiner.dropout": 0}]},
+            "parameters": {"combiner.dropout": RATE},
+        },
+        "search_alg.points_to_evaluate[0].combiner.dropout: 0 has no logarithm: expected a number above 0",
+    ),
+    "point that the field refuses": (
+        {
+            "search_alg": {"type": "random", "points_to_evaluate": [{"trainer.batch_size": 20.5}]},
+            "parameters": {"trainer.batch_size": {"space": "randint", "lower": 8, "upper": 64}},
+        },
+        "search_alg.points_to_evaluate[0].trainer.batch_size: the value 20.5: expected a whole number",
+    ),
     "removed": (
         {"search_alg": "skopt"},
         "search_alg: not built yet: skopt (Ray Tune has removed it; this version has random",
