@@ -72,6 +72,12 @@ def test_a_module_that_raises(folder: Path) -> None:
     )
 
 
+def test_a_module_that_is_a_program(folder: Path) -> None:
+    """Without the line, the command would end as if it had trained."""
+    text = "ends the program when it is imported: put its calls below if __name__ == '__main__'"
+    assert text in line(folder, "import sys\nsys.exit(0)\n")
+
+
 def test_a_function_that_is_not_there(folder: Path) -> None:
     found = line(folder, "def train_func(config): ...", "train_fun")
     assert found == f"entrypoint.function: {MODULE} has no function 'train_fun': did you mean 'train_func'?"

@@ -28,6 +28,11 @@ def imported(entrypoint: Entrypoint, folders: Sequence[str]) -> TrainFunction:
         module = importlib.import_module(entrypoint.module)
     except ModuleNotFoundError as error:
         raise Mistakes.one("entrypoint.module", _absent(entrypoint.module, error.name, folders)) from error
+    except SystemExit as error:
+        found = (
+            f"{entrypoint.module} ends the program when it is imported: put its calls below if __name__ == '__main__'"
+        )
+        raise Mistakes.one("entrypoint.module", found) from error
     except Exception as error:
         found = f"{entrypoint.module} cannot be imported: {type(error).__name__}: {error}"
         raise Mistakes.one("entrypoint.module", found.partition("\n")[0]) from error
