@@ -110,6 +110,7 @@ def command_to_go_on(path: Path, output: Place, options: Options) -> str:
     """The command that goes on with a search that has been stopped."""
     values = {name: getattr(options, name) for name in ("dataset", "backend", "seed", "threads")}
     given = [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
+    given += ["--lenient"] if options.lenient else []
     return shlex.join(["trainwright", "hyperopt", str(path), *given, "--output", str(output), "--resume"])
 
 
