@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import compatibility
 from trainwright_trainer.rundir.preflight import ExistingRun
+from trainwright_trainer.rundir.process_state import identity_now
 from trainwright_trainer.search import folder
-from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.log import ATTEMPTS, SearchLog
 
 
 def job(rate=0.1, **executor):
@@ -58,6 +60,19 @@ def test_another_search_is_continued_or_replaced_only_on_request(storage):
     assert look(storage, job(), resume=True) is True
     assert look(storage, job(), overwrite=True) is False
     assert storage.list() == ["notes.txt"]
+
+
+def test_a_search_that_runs_is_neither_continued_nor_replaced(storage):
+    """It would lose its turn and its running trials. A pod takes the turn: the operator has ended the other one."""
+    begun(storage)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+        own = {**identity_now(), "pid": other.pid}
+        storage.write(f"{ATTEMPTS}1.json", [json.dumps(own).encode()])
+        for how in ({"resume": True}, {"overwrite": True}):
+            found = f"job searches on this machine as process {other.pid}. Stop it first, or give another --output."
+            assert found in line(storage, job(), **how)
+        assert look(storage, job(), in_pod=True) is True
+    assert look(storage, job(), resume=True) is True
 
 
 def test_a_pod_begins_a_search_or_goes_on_with_it(storage):

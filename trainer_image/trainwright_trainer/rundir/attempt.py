@@ -8,7 +8,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from trainwright_api.problems import Mistakes
@@ -17,7 +16,7 @@ from trainwright_trainer.rundir import checkpoint, compatibility, layout, listin
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse
-from trainwright_trainer.rundir.process_state import identity
+from trainwright_trainer.rundir.process_state import identity_now
 from trainwright_trainer.rundir.record import Start
 from trainwright_trainer.rundir.results import delete_results
 from trainwright_trainer.rundir.retention import Fence
@@ -126,14 +125,12 @@ def clear_before(storage: Storage, number: int) -> None:
 
 
 def _about(about: Mapping[str, Any]) -> dict[str, Any]:
-    time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     versions = {"python": platform.python_version(), **about.get("versions", {})}
     return {
         "launch": None,
         **about,
         "versions": versions,
-        **identity(),
-        "time": time,
+        **identity_now(),
     }
 
 

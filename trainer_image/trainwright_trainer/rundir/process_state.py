@@ -6,7 +6,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,12 @@ def identity() -> dict[str, Any]:
     except OSError:
         namespace = ""
     return {"host": socket.gethostname(), "pid": os.getpid(), NAMESPACE: namespace}
+
+
+def identity_now() -> dict[str, Any]:
+    """The fields of this process that `process_state` reads later."""
+    time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return {**identity(), "time": time}
 
 
 def process_state(about: Mapping[str, Any], proc: Path = PROC) -> ProcessState:

@@ -11,7 +11,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import compatibility, json_text, layout
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.rundir.results import delete_results
-from trainwright_trainer.search.log import ABOUT, FOLDER, FORMAT, RUNS, read_about
+from trainwright_trainer.search.log import ABOUT, FOLDER, FORMAT, RUNS, other_process, read_about
 from trainwright_trainer.search.objective import Objective
 from trainwright_trainer.search.trials import Trial, ended, ranked
 from trainwright_trainer.storage.base import COPY_BYTES, Storage
@@ -33,6 +33,7 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
             )
         _refuse_foreign(storage, how)
     elif how is ExistingRun.OVERWRITE:
+        _refuse_running(storage, about)
         storage.delete(ABOUT)
         for name in _OURS:
             storage.delete_tree(name) if name.endswith("/") else storage.delete(name)
@@ -41,6 +42,8 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
         found = "Use --resume to go on with it, --overwrite to start anew, or another --output."
         raise Mistakes.one("", f"{storage.location} holds another search ({about['name']}). {found}")
     else:
+        if how is ExistingRun.RESUME:
+            _refuse_running(storage, about)
         _refuse_another(storage, about, compatibility.essence(job))
     storage.check_writable()
     return about is not None and how is not ExistingRun.OVERWRITE
@@ -135,6 +138,14 @@ def _refuse_foreign(storage: Storage, how: ExistingRun) -> None:
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no search. Give another --output.")
+
+
+def _refuse_running(storage: Storage, about: Mapping[str, Any]) -> None:
+    """The process that searches would end, and the trials that it trains would fail."""
+    pid = other_process(storage)
+    if pid is not None:
+        found = f"{about['name']} searches on this machine as process {pid}"
+        raise Mistakes.one("", f"{storage.location}: {found}. Stop it first, or give another --output.")
 
 
 def _refuse_another(storage: Storage, about: Mapping[str, Any], job: Mapping[str, Any]) -> None:

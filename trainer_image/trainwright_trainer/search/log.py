@@ -6,7 +6,7 @@ order, so nothing of Ray's state is stored, and nothing is unpickled.
 
 from __future__ import annotations
 
-import socket
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +14,7 @@ from typing import Any
 
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import json_text
+from trainwright_trainer.rundir.process_state import identity_now, process_state
 from trainwright_trainer.search.trials import End, Kind, Origin, Score, Trial
 from trainwright_trainer.storage.base import Storage
 
@@ -45,7 +46,7 @@ class Turn:
         `EnvironmentFailure` if another process has it."""
         self._storage = storage
         self._number = number or max(self._taken(), default=0) + 1
-        if not storage.create(f"{ATTEMPTS}{self._number}.json", json_text.for_people({"host": socket.gethostname()})):
+        if not storage.create(f"{ATTEMPTS}{self._number}.json", json_text.for_people(identity_now())):
             raise EnvironmentFailure(f"{storage.location}: another process has just begun to search here")
 
     def check(self) -> None:
@@ -54,8 +55,22 @@ class Turn:
             raise EnvironmentFailure(f"{self._storage.location}: a later process goes on with this search")
 
     def _taken(self) -> list[int]:
-        names = (entry.removesuffix(".json") for entry in self._storage.list(ATTEMPTS))
-        return [int(name) for name in names if name.isdecimal()]
+        return _turns(self._storage)
+
+
+def _turns(storage: Storage) -> list[int]:
+    names = (entry.removesuffix(".json") for entry in storage.list(ATTEMPTS))
+    return [int(name) for name in names if name.isdecimal()]
+
+
+def other_process(storage: Storage) -> int | None:
+    """The id of the process that searches here, if that is another one of this machine."""
+    newest = max(_turns(storage), default=None)
+    if newest is None:
+        return None
+    about = json_text.parse(storage.read(f"{ATTEMPTS}{newest}.json"))
+    pid: int | None = about.get("pid") if process_state(about) == "running" else None
+    return pid if pid != os.getpid() else None
 
 
 class SearchLog:
