@@ -29,6 +29,9 @@ def trial_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
             if getattr(trainer, name) is not None:
                 own = f"{_EXECUTOR}.cpu_resources_per_trial and gpu_resources_per_trial"
                 yield Problem(f"{_TRAINER}.{name}", f"a trial of one process has {own}: remove it")
+        if trainer.strategy_name == "deepspeed":
+            line = "a trial of one process trains without DeepSpeed: set num_workers to 2 or more, or remove it"
+            yield Problem(f"{_TRAINER}.strategy", line)
         if executor.gpu_resources_per_trial > 1:
             line = f"a trial of one process uses one GPU, found {executor.gpu_resources_per_trial}: for more, set"
             yield Problem(f"{_EXECUTOR}.gpu_resources_per_trial", f"{line} backend ray and {_TRAINER}.num_workers")

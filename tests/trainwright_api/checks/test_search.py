@@ -137,6 +137,10 @@ SECTION: dict[str, tuple[dict[str, Any], str]] = {
         },
         "search_alg.points_to_evaluate[0].trainer.batch_size: the value 20.5: expected a whole number",
     ),
+    "seed": (
+        {"search_alg": {"type": "random", "random_state": -1}},
+        "search_alg.random_state: expected at least 0, found the number -1",
+    ),
     "removed": (
         {"search_alg": "skopt"},
         "search_alg: not built yet: skopt (Ray Tune has removed it; this version has random",

@@ -84,6 +84,12 @@ def test_trials_that_run(backend: Any, more: Any) -> None:
             "gpu_resources_per_trial: remove it",
         ),
         (
+            {"type": "ray", "trainer": {"strategy": "deepspeed"}},
+            {},
+            "backend.trainer.strategy: a trial of one process trains without DeepSpeed: set num_workers to 2 or more, "
+            "or remove it",
+        ),
+        (
             {"type": "local"},
             {"gpu_resources_per_trial": 2},
             "config.hyperopt.executor.gpu_resources_per_trial: a trial of one process uses one GPU, found 2: for more, "

@@ -13,7 +13,7 @@ Points = Annotated[list[dict[str, Any]] | None, Field(description="Parameters to
 Rewards = Annotated[list[Any] | None, Field(description="Known results of these parameters.")]
 ListSpace = Annotated[list[dict[str, Any]] | None, Field(description="Search space in the library's own format.")]
 DictSpace = Annotated[dict[str, Any] | None, Field(description="Search space in the library's own format.")]
-Seed = Annotated[int | None, Field(description="Seed of the search. null: the job's seed.")]
+Seed = Annotated[NonNegativeInt | None, Field(description="Seed of the search. null: the job's seed.")]
 MaxConcurrent = Annotated[NonNegativeInt, Field(description="Maximum number of concurrent trials. 0: no limit.")]
 
 
