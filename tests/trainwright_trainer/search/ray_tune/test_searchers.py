@@ -153,6 +153,17 @@ def test_the_grid_is_passed_once_for_each_sample() -> None:
     assert len({one["c"] for one in values}) == 12
 
 
+def test_a_point_takes_the_place_of_its_cell_in_the_grid() -> None:
+    """Each cell is still there once for each sample. A second point in a cell takes that of the next pass."""
+    grid = {"a": {"space": "grid_search", "values": [1, 2]}, "b": {"space": "grid_search", "values": ["x", "y", "z"]}}
+    points = [{"a": 2, "b": "y"}, {"a": 2, "b": "y"}, {"b": "z"}]
+    config = search({**grid, "c": SPACES["uniform"]}, {"type": "random", "points_to_evaluate": points}, samples=2)
+    made = suggestions(searcher_of(config, "max", 1), 12)
+    values = [tuple(decoded(config.parameters, one)[name] for name in "ab") for one in made]
+    assert values[:4] == [(2, "y"), (2, "y"), (1, "z"), (1, "x")]
+    assert sorted(values) == sorted(2 * list(itertools.product([1, 2], "xyz")))
+
+
 def test_draws_can_stay_constant_over_the_grid() -> None:
     parameters = {"a": {"space": "grid_search", "values": [1, 2, 3]}, "c": SPACES["uniform"]}
     config = search(parameters, {"type": "random", "constant_grid_search": True})

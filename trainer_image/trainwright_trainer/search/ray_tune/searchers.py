@@ -76,18 +76,29 @@ class GridAndRandom(Searcher):
         names = keys(parameters)
         grids = {key: parameters[name] for key, name in names.items() if key not in self._domains}
         self._grid = {key: len(grid.values) for key, grid in grids.items() if isinstance(grid, GridSearchParameter)}
-        self._suggested = 0
+        self._suggested = self._passes = 0
+        self._left: list[tuple[int, dict[str, int]]] = []
 
     def suggest(self, trial_id: str) -> dict[str, Any]:  # noqa: ARG002 (the interface of Ray)
-        number, size = self._suggested, math.prod(self._grid.values())
+        number = self._suggested
         self._suggested += 1
-        draws = np.random.default_rng([self._seed, number // size if self._constant else number])
-        drawn = {key: plain(domain.sample(random_state=draws)) for key, domain in self._domains.items()}
         point = self._points[number] if number < len(self._points) else {}
-        return {**self._cell(number % size), **drawn, **point}
+        of_pass, cell = self._taken(point)
+        draws = np.random.default_rng([self._seed, of_pass if self._constant else number])
+        drawn = {key: plain(domain.sample(random_state=draws)) for key, domain in self._domains.items()}
+        return {**cell, **drawn, **point}
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Does nothing: no draw depends on a result."""
+
+    def _taken(self, point: Mapping[str, Any]) -> tuple[int, dict[str, int]]:
+        """The first cell that is left and agrees with a point, with the number of its pass through the grid."""
+        while True:
+            for place, (_, cell) in enumerate(self._left):
+                if all(point.get(key, at) == at for key, at in cell.items()):
+                    return self._left.pop(place)
+            self._left += [(self._passes, self._cell(number)) for number in range(math.prod(self._grid.values()))]
+            self._passes += 1
 
     def _cell(self, number: int) -> dict[str, int]:
         """The positions in the grid. The last parameter changes fastest."""
