@@ -16,11 +16,12 @@ import numpy as np
 import ray
 from ray import tune
 from ray.actor import ActorHandle
+from ray.exceptions import RayError
 
 from trainwright_api.config.hyperopt import HyperoptConfig, RayExecutor
 from trainwright_trainer.backends.ray.nodes import STOP_REASON_OF_DRAIN, Nodes
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.errors import Outcome
+from trainwright_trainer.errors import Outcome, losing
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.ray_tune.channel import EVERY_SECONDS, listening, opened
@@ -130,14 +131,18 @@ def run(search: Search, concurrent: int) -> None:
 
 
 def finish(search: Search, trial: Trial) -> Outcome:
-    """Train a trial that has been stopped to its end, in a process like those of the trials."""
+    """Train a trial that has been stopped to its end, in a process like those of the trials.
+
+    Raises `EnvironmentFailure` if the process is lost too often.
+    """
     search = search.without_limit()
     cpus, gpus = cpus_and_gpus(search.executor, is_alone=search.is_alone)
     remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=_MOST_LOSSES)(_finish)
     waiting = remote.remote(search.setting, trial, search.process, search.channel)
     while not ray.wait([waiting], timeout=EVERY_SECONDS)[0]:
         search.tell_trials()
-    found: Outcome = ray.get(waiting)
+    with losing(f"the process of trial {trial.id}", (RayError,)):
+        found: Outcome = ray.get(waiting)
     return found
 
 
