@@ -7,7 +7,14 @@ import pytest
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.loop.monitor import MonitoredMetric, check_tells, monitored_metric, monitors_of, score_of
+from trainwright_trainer.loop.monitor import (
+    MonitoredMetric,
+    check_plateau,
+    check_tells,
+    monitored_metric,
+    monitors_of,
+    score_of,
+)
 
 OUTPUTS = {"late": "binary", "delay": "number"}
 
@@ -43,6 +50,17 @@ def test_a_metric_that_is_the_same_for_every_model_cannot_decide():
     with pytest.raises(Mistakes, match=r"output_features\[0\]\.top_k: with 3 classes .* set it to less than 3, or"):
         check_tells(found, {"kind": {"vocabulary": ["a", "b", "c"]}})
     check_tells(resolve(found.model_copy(update={"trainer": TrainerConfig()})), {"kind": {"vocabulary": ["a", "b"]}})
+
+
+def test_a_plateau_is_not_measured_on_a_split_without_rows():
+    """The metric would never improve, so the rate would fall in each round."""
+    scheduler = {"reduce_on_plateau": 2, "reduce_eval_split": "validation"}
+    rows = {"train": 80, "validation": 0, "test": 20}
+    path = "config.trainer.learning_rate_scheduler.reduce_eval_split"
+    with pytest.raises(Mistakes, match=f"^{path}: is validation, and there are no validation rows$"):
+        check_plateau(TrainerConfig.model_validate({"learning_rate_scheduler": scheduler}), rows)
+    for change in ({"reduce_on_plateau": 0}, {"reduce_eval_split": "training"}):
+        check_plateau(TrainerConfig.model_validate({"learning_rate_scheduler": {**scheduler, **change}}), rows)
 
 
 def test_unknown_names_are_mistakes_with_the_nearest():

@@ -10,14 +10,11 @@ from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.callbacks.events import Evaluated, Scores
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.loader.interface import Loader
-from trainwright_trainer.loop.monitor import MonitoredMetric, score_of
+from trainwright_trainer.loop.monitor import SPLITS, MonitoredMetric, score_of
 from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.state import TrainState
 from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.models.without_gradients import without_gradients
-
-# Ludwig's names for the splits → ours.
-_SPLITS = {"training": "train", "validation": "validation", "test": "test"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class Evaluator:
 
     def _plateau_scores(self, scores: Mapping[str, Scores]) -> Scores:
         section = self.trainer.learning_rate_scheduler or LearningRateScheduler()
-        split = _SPLITS[section.reduce_eval_split]
+        split = SPLITS[section.reduce_eval_split]
         if not section.reduce_on_plateau:
             return {}
         if split == "test" and self._has(split):

@@ -17,6 +17,8 @@ from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.metrics.category import top_k_tells
 
 COMBINED = "combined"
+SPLITS = {"training": "train", "validation": "validation", "test": "test"}
+"""Ludwig's names for the splits → ours."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,20 @@ def monitors_of(
         return Monitors(validation, validation)
     path = "config.trainer.learning_rate_scheduler.reduce_eval_metric"
     return Monitors(validation, of_metric(validation.field, scheduler.reduce_eval_metric, outputs, path))
+
+
+def check_plateau(trainer: TrainerConfig, rows: Mapping[str, int]) -> None:
+    """Raise `Mistakes` if the split that is monitored for a plateau has no rows: the rate would fall in each round.
+
+    `rows`: those of each split.
+    """
+    scheduler = trainer.learning_rate_scheduler
+    if scheduler is None or not scheduler.reduce_on_plateau:
+        return
+    split = scheduler.reduce_eval_split
+    if not rows[SPLITS[split]]:
+        path = "config.trainer.learning_rate_scheduler.reduce_eval_split"
+        raise Mistakes.one(path, f"is {split}, and there are no {split} rows")
 
 
 def score_of(attribute: str, scores: Mapping[str, Scores]) -> float | None:

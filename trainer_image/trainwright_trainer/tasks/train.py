@@ -37,7 +37,7 @@ from trainwright_trainer.loader.load import epoch_order_of, loaders, with_window
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
 from trainwright_trainer.loop.calibration import calibrate, check_calibration
 from trainwright_trainer.loop.evaluator import evaluate
-from trainwright_trainer.loop.monitor import check_tells
+from trainwright_trainer.loop.monitor import check_plateau, check_tells
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
@@ -124,6 +124,7 @@ def prepare_training(
     check(config, model, given_batching(job, model), ranks.world)
     check_tells(config, data.statistics)
     check_calibration(config, len(parts["validation"]))
+    check_plateau(config.trainer, {name: len(loader) for name, loader in parts.items()})
     check_baselines(job.spec.report.baselines)
     return job, data, model, parts
 
