@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks.train_function import without_score
 
 FUNCTION = """
 import os, time
@@ -94,6 +95,15 @@ def test_a_stop_ends_it_and_names_the_checkpoint(tmp_path: Path) -> None:
     assert line == f"stopped by SIGTERM: it goes on from {checkpoint}, with --resume\n"
     process.stdout.close()
     process.stderr.close()
+
+
+def test_a_checkpoint_without_the_metric_that_ranks_it_is_told() -> None:
+    reported = {"loss": 0.5, "epoch": 1.0}
+    line = without_score("los", reported, "checkpoint_1")
+    found = "checkpoint_1 ranks last, its report has no los; it has loss, epoch"
+    assert line == f"checkpoint.scoreAttribute: {found}"
+    for attribute, checkpoint in (("loss", "checkpoint_1"), (None, "checkpoint_1"), ("los", None)):
+        assert not without_score(attribute, reported, checkpoint)
 
 
 @pytest.mark.parametrize(

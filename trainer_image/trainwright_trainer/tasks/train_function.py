@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -64,6 +64,15 @@ def _kept(job: Job, storage: Storage) -> KeptCheckpoints:
     )
 
 
+def without_score(attribute: str | None, metrics: Mapping[str, float], checkpoint: str | None) -> str:
+    """The line about a reported checkpoint without the metric that ranks the checkpoints; "" for any other."""
+    # With a slash, Ray Train also finds it in a nested dictionary, which is no number here.
+    if attribute is None or checkpoint is None or attribute in metrics or "/" in attribute:
+        return ""
+    there = ", ".join(metrics) or "no number"
+    return f"checkpoint.scoreAttribute: {checkpoint} ranks last, its report has no {attribute}; it has {there}"
+
+
 class FunctionDriver:
     """Turns the messages of the workers into events, and keeps the reports."""
 
@@ -73,6 +82,7 @@ class FunctionDriver:
         self._job, self._attempt, self._workers, self._console, self._clock = job, attempt, workers, console, clock
         self._reports = reports_of(attempt)
         self._began, self._before = clock(), 0.0
+        self._has_told = False
         self._listeners: Sequence[Listener] = [
             BestEffort(ReportsFile(attempt, self._reports), layout.REPORTS, console.log, to_the_end=True),
             BestEffort(tensorboard_of(attempt), layout.LOGS, console.log, to_the_end=True),
@@ -88,6 +98,7 @@ class FunctionDriver:
             case "reported":
                 metrics, checkpoint = message.content
                 self._pass_on(self._reports.add(self._seconds, metrics, checkpoint))
+                self._tell_without_score(metrics, checkpoint)
             case "failed":
                 rank, log = message.content
                 self._console.log(*(f"rank {rank}: {one}" for one in log.rstrip().splitlines()))
@@ -120,6 +131,13 @@ class FunctionDriver:
         if metric is None or best is None:
             return []
         return [f"best {metric} {score(best.metrics[metric])} (report {best.number:,})"]
+
+    def _tell_without_score(self, metrics: Mapping[str, float], checkpoint: str | None) -> None:
+        """Tell once that a checkpoint has no rank, as after a typing mistake."""
+        line = without_score(score_attribute(self._job.spec), metrics, checkpoint)
+        if line and not self._has_told:
+            self._has_told = True
+            self._console.log(line)
 
     def _begin(self, checkpoint: str | None) -> None:
         """The function begins, with this checkpoint to go on from. Repeated if Ray Train replaces the workers."""
