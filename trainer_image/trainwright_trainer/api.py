@@ -59,7 +59,7 @@ def auto_train(
 
     Each trial gets at most half of the time that is left, and ends with the epoch in which its time is over: the first
     trial trains at least one epoch. `output` has a run folder for each trial; a search in a folder with runs is refused
-    without `overwrite`. Raises as `init_config` and `train` do.
+    without `overwrite`. Raises as `init_config` and `train` do, where the first trial fails; later ones are left out.
 
     >>> found = auto_train(customers, "left", time_limit_s=20, quiet=True)
     >>> found.best is found.trials[0] or found.best.loss < found.trials[0].loss

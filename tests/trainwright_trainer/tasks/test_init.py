@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 import trainwright
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks import auto_train
 from trainwright_trainer.tasks.auto_train import variants
 
 
@@ -110,6 +112,28 @@ def test_the_trials_of_a_search_lie_in_a_store(workplace, bucket):
     assert not (workplace.folder / "s3:").exists()
     with pytest.raises(trainwright.Mistakes, match=f"{bucket}/search/suggested holds another run"):
         trainwright.auto_train("data.csv", "late", time_limit_s=0.001, output=f"{bucket}/search", quiet=True)
+
+
+@pytest.mark.usefixtures("workplace")
+def test_a_trial_that_fails_is_left_out_unless_it_is_the_first(monkeypatch, capsys):
+    """As a model that does not fit the memory, after hours of other trials."""
+    trained = auto_train.run
+
+    def failing(name):
+        def run(task, path, options, **more):
+            if path.stem == name:
+                raise EnvironmentFailure("not enough memory")
+            return trained(task, path, options, **more)
+
+        monkeypatch.setattr(auto_train, "run", run)
+
+    failing("small")
+    found = trainwright.auto_train("data.csv", "late", time_limit_s=600)
+    assert [trial.name for trial in found.trials] == ["suggested", "medium", "large"]
+    assert "small is left out, it failed: not enough memory" in capsys.readouterr().out
+    failing("suggested")
+    with pytest.raises(EnvironmentFailure, match="not enough memory"):
+        trainwright.auto_train("data.csv", "late", time_limit_s=600, overwrite=True)
 
 
 def test_a_search_replaces_runs_only_if_asked(workplace):

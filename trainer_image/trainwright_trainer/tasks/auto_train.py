@@ -15,6 +15,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import duration, score
 from trainwright_trainer.data.cache import FOLDER
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.storage.location import Place
@@ -77,7 +78,10 @@ def searched(
     quiet: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> AutoTrainResult:
-    """Train one trial after the other, while there is time. `time_limit` in seconds. Raises as a training does."""
+    """Train one trial after the other, while there is time. `time_limit` in seconds.
+
+    Raises as a training does, where the first trial fails. The failure of another one is a line.
+    """
     if not time_limit > 0:
         raise Mistakes.one("time_limit_s", f"expected seconds above 0, found {time_limit!r}")
     if not overwrite:
@@ -99,7 +103,14 @@ def searched(
                 cache_dir=cache,
                 time_limit=left / 2,
             )
-            result = run("train", Path(f"{name}.json"), options, text=json.dumps(variant), console=Console(quiet=quiet))
+            text, path = json.dumps(variant), Path(f"{name}.json")
+            try:
+                result = run("train", path, options, text=text, console=Console(quiet=quiet))
+            except (Mistakes, EnvironmentFailure) as error:
+                if not trials:
+                    raise
+                console.log(f"{name} is left out, it failed: {error}")
+                continue
             assert not isinstance(result, TaskSummary)
             trials.append(Trial(name, variant, result, loss_of(result)))
     found = AutoTrainResult(trials)
