@@ -15,12 +15,19 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.result import best_of, command_to_go_on, summary_line
 from trainwright_trainer.search.trial_run import TrialSetting
+from trainwright_trainer.search.trials import stopped
 from trainwright_trainer.tasks.run import run
 
 
 def test_the_best_trial_has_the_best_score_and_did_not_fail(trial, objective):
     trials = [trial("0001", [0.6], "done"), trial("0002", [0.7], "stopped"), trial("0003", [0.9], "failed", "wrong")]
     assert best_of(trials, objective).id == "0002"
+
+
+def test_a_trial_that_the_time_budget_has_stopped_is_not_shown_as_running(trial):
+    running, done = trial("0001", [0.6, 0.7]), trial("0002", [0.8], "done")
+    assert [stopped(running).state, stopped(done).state] == ["stopped", "done"]
+    assert stopped(running).scores == running.scores
 
 
 def test_if_all_trials_failed_the_most_frequent_line_is_the_error(trial, objective):

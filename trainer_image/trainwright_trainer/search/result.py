@@ -21,7 +21,7 @@ from trainwright_trainer.search import folder, page
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.objective import Objective, split_of
 from trainwright_trainer.search.trial_run import TrialSetting, history, rounds_before
-from trainwright_trainer.search.trials import Trial, ranked
+from trainwright_trainer.search.trials import Trial, ranked, stopped
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.location import Place
 
@@ -48,10 +48,11 @@ def write_result(
 ) -> None:
     """Write the model and the report of the search. The result comes last: with it, the search is done."""
     folder.copy_model(storage, setting.storage(best.id))
-    report = _report(name, config, log, setting, best)
+    trials, best = [stopped(trial) for trial in log.trials], stopped(best)
+    report = _report(name, config, trials, log.seconds, setting, best)
     storage.write(layout.REPORT, [page.render(report).encode()])
     executor = config.executor.model_dump()
-    folder.write_result(storage, log.trials, setting.objective, best, report.model_score, executor)
+    folder.write_result(storage, trials, setting.objective, best, report.model_score, executor)
 
 
 def model_score(setting: TrialSetting, best: Trial) -> float:
@@ -62,16 +63,18 @@ def model_score(setting: TrialSetting, best: Trial) -> float:
     return setting.objective.of_rounds([*rounds_before(setting, best.origin), *own])
 
 
-def _report(name: str, config: HyperoptConfig, log: SearchLog, setting: TrialSetting, best: Trial) -> page.SearchReport:
-    first = ranked(log.trials, setting.objective)[: page.BEST]
+def _report(
+    name: str, config: HyperoptConfig, trials: Sequence[Trial], seconds: float, setting: TrialSetting, best: Trial
+) -> page.SearchReport:
+    first = ranked(trials, setting.objective)[: page.BEST]
     histories = {trial.id: history(setting.storage(trial.id)) for trial in first}
     end = histories[best.id]["end"]
     return page.SearchReport(
         name=name,
         objective=setting.objective,
-        trials=log.trials,
+        trials=trials,
         logarithmic=frozenset(key for key, parameter in config.parameters.items() if parameter.is_logarithmic),
-        seconds=log.seconds,
+        seconds=seconds,
         rounds={trial: History.from_json(content).rounds for trial, content in histories.items()},
         job=setting.storage(best.id).read(layout.JOB).decode(),
         model_score=model_score(setting, best),

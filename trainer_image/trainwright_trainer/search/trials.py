@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from trainwright_trainer.search.objective import Objective
@@ -111,6 +111,13 @@ def ranked(trials: Iterable[Trial], objective: Objective) -> list[Trial]:
     """The trials with a score, the best first; of equal ones the earlier first. Failed trials have no model."""
     known = [trial for trial in trials if not math.isnan(trial.score) and trial.state != "failed"]
     return sorted(known, key=lambda trial: (objective.key(trial.score), trial.id))
+
+
+def stopped(trial: Trial) -> Trial:
+    """A trial as the result of its search shows it. Without an end, the time budget has stopped it, and more time would
+    continue it."""
+    order, at = trial.last
+    return trial if trial.end is not None else replace(trial, end=End(order, "stopped", at))
 
 
 def replaced(trials: Iterable[Trial]) -> frozenset[str]:

@@ -51,7 +51,5 @@ def test_a_lost_process_of_the_best_trial_is_one_line(search, monkeypatch):
     monkeypatch.setattr(tuner.ray, "wait", lambda waiting, **_: (waiting, []))
     monkeypatch.setattr(tuner.ray, "get", get)
     search = replace(search, setting=SimpleNamespace(backend="local"))
-    with pytest.raises(
-        EnvironmentFailure, match="the process of trial 0001 was lost, and no retry is left"
-    ):
+    with pytest.raises(EnvironmentFailure, match="the process of trial 0001 was lost, and no retry is left"):
         finish(search, SimpleNamespace(id="0001"))
