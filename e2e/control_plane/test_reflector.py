@@ -32,6 +32,7 @@ class Seen:
         self._changed = asyncio.Event()
         self._store: Store[str] = Store(lambda raw: str(raw["data"]["value"]), str, self._tell)
         settings = Settings(namespaces=namespaces, retry_base=0.05, retry_limit=0.5)
+        self._places = settings.places
         self.reflector = Reflector(client, resource, self._store, settings, now, selector=OURS)
 
     def _tell(self, key: tuple[str, str], old: str | None, new: str | None) -> None:  # noqa: ARG002
@@ -45,7 +46,8 @@ class Seen:
 
     async def until(self, values: dict[str, str]) -> None:
         async with asyncio.timeout(SECONDS):
-            await self.reflector.wait_until_synced(None)
+            for place in self._places:
+                await self.reflector.wait_until_synced(place)
             while self.values != values:
                 self._changed.clear()
                 await self._changed.wait()
@@ -127,7 +129,7 @@ def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, nam
     async def scenario(client: Client) -> None:
         seen = Seen(client, namespace)
         async with seen.running():
-            await seen.reflector.wait_until_synced(None)
+            await seen.reflector.wait_until_synced(namespace)
             for number in range(50):
                 value = str(number)
                 seen.reflector.note(

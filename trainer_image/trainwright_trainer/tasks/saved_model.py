@@ -104,8 +104,9 @@ def evaluation_data(
     data = files_of(saved, job)
     if content_now(data.files) != saved.about["content"]:
         return saved.rows_of(data, targets=True, kept=kept, most_rows=most_rows), "given"
+    # The parts of the rows do not depend on the inputs, whose pretrained tokenizers may not be on this machine.
     prepared = prepare(
-        saved.config,
+        saved.config.model_copy(update={"input_features": []}),
         job.dataset,
         seed=saved.about["seed"],
         cache_dir=job.cache_dir,
