@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics as oracle
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.features import number
+from trainwright_trainer.features import moments, number
 from trainwright_trainer.features.distribution import Histogram
 
 VALUES = [1.0, 2.0, None, 4.0, 8.0, None, 3.0]
@@ -255,8 +256,6 @@ def test_what_is_computed_cannot_be_set(feature, option):
 
 @given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=50), st.integers(1, 20))
 def test_merged_blocks_agree_with_the_whole(values, block):
-    from trainwright_trainer.features import moments
-
     array = np.array(values)
     states = [
         moments.observe(part, len(part), 0, True, True)
@@ -331,3 +330,11 @@ def test_numbers_of_which_float32_keeps_few_digits_are_named(run, target):
         assert run("number", seconds, target=target, normalization=kept).notices == ()
     assert run("number", [1.7e9 + 1e6 * step for step in range(9)], normalization=None).notices == ()
     assert run("number", [1.7e9] * 9, normalization=None).notices == ()
+
+
+@pytest.mark.parametrize("value", [1.7976931330646228e308, sys.float_info.max, -sys.float_info.max, 0.0])
+def test_the_histogram_of_one_value_has_finite_edges(value):
+    edges = moments.edges(value, value)
+    assert np.isfinite(edges).all()
+    assert (np.diff(edges) > 0).all()
+    assert moments.histogram(np.array([value]), value, value).sum() == 1

@@ -14,6 +14,7 @@ from trainwright_trainer.features.texts import counts_of, total
 
 Floats = npt.NDArray[np.float64]
 BINS = 20
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def edges(minimum: float, maximum: float) -> Floats:
     """The edges of the histogram's bins. If minimum and maximum are equal, the range is widened around them."""
     if minimum == maximum:
         margin = max(0.5, abs(minimum) * 1e-9)  # large enough for distinct edges in float64
-        minimum, maximum = minimum - margin, maximum + margin
+        minimum, maximum = max(minimum - margin, -_LARGEST), min(maximum + margin, _LARGEST)
     return np.linspace(minimum, maximum, BINS + 1)
 
 
