@@ -16,6 +16,7 @@ import numpy as np
 from pyarrow import Table, concat_tables
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.rows import PASS_STEPS
 from trainwright_trainer.export.transform import Arrays, Encoded, Transform
 from trainwright_trainer.tasks.given_data import as_given, table_of
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 ROWS_AT_A_TIME = 4_096
 _IMAGES_AT_A_TIME = 64
-STEPS_AT_A_TIME = 16_384
-"""The most steps of all rows of a run of the graph: activations have a row for each."""
 _ATTENTION = ("transformer", "tabtransformer")
 """The combiners with a step for each input."""
 
@@ -70,7 +69,7 @@ def rows_at_a_time(transform: Transform) -> int:
     if transform.config.combiner.type in _ATTENTION:
         steps += len(transform.config.input_features)
     most = _IMAGES_AT_A_TIME if transform.has_images else ROWS_AT_A_TIME
-    return max(1, min(most, transform.most_rows, STEPS_AT_A_TIME // max(steps, 1)))
+    return max(1, min(most, transform.most_rows, PASS_STEPS // max(steps, 1)))
 
 
 def load(folder: str | Path, **session_options: Any) -> OnnxModel:

@@ -16,7 +16,7 @@ def test_a_pass_has_fewer_rows_where_the_combiner_computes_a_vector_for_each_inp
 
 
 def test_a_pass_has_fewer_rows_where_a_row_has_many_logits(workplace, monkeypatch):
-    monkeypatch.setattr(saved_model, "_LOGITS_AT_A_TIME", 30)
+    monkeypatch.setattr(saved_model, "PASS_LOGITS", 30)
     output = {"name": "kind", "type": "category"}
     inputs = [{"name": "size", "type": "number"}]
     path = workplace.job(lambda job: job["config"].update(input_features=inputs, output_features=[output]))

@@ -12,6 +12,10 @@ from trainwright_trainer.data.table_schema import joined
 BLOCK_ROWS = 65_536
 IMAGE_BLOCK_ROWS = 256
 """The rows of a block of a data set with images: each may have a megabyte."""
+PASS_STEPS = 16_384
+"""The most steps of a forward pass that is cut by lengths, with those that pad: activations have a row for each."""
+PASS_LOGITS = 1 << 24
+"""The most logits of a forward pass: 64 MiB in float32."""
 
 
 @dataclass(frozen=True)

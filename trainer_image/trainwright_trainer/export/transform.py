@@ -23,7 +23,7 @@ from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.data.formats.missing_words import without_na_values
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
-from trainwright_trainer.data.rows import BLOCK_ROWS
+from trainwright_trainer.data.rows import BLOCK_ROWS, PASS_LOGITS
 from trainwright_trainer.features.missing import rows_of
 from trainwright_trainer.features.pillow import shaped
 from trainwright_trainer.features.pixels import ImageShape, image_shape
@@ -37,7 +37,6 @@ ROWS = "rows"
 _NAME = "the table"
 LENGTHS = ".lengths"
 """The end of the name of an input or output that has the lengths of a feature's rows."""
-_LOGITS_AT_A_TIME = 1 << 24
 Arrays = Mapping[str, npt.NDArray[Any]]
 Part = Literal["values", "lengths"]
 
@@ -146,7 +145,7 @@ class Transform:
         """The most rows whose logits are in memory at a time."""
         shapes = [one.shape[1:] for one in self.outputs if one.part == "values"]
         logits = sum(math.prod(size for size in shape if isinstance(size, int)) for shape in shapes)
-        return max(1, min(BLOCK_ROWS, _LOGITS_AT_A_TIME // logits))
+        return max(1, min(BLOCK_ROWS, PASS_LOGITS // logits))
 
     @property
     def has_images(self) -> bool:

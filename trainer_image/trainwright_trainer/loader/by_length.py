@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from trainwright_trainer.data.rows import PASS_STEPS
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.buckets import GROUP_BATCHES
 
-PASS_STEPS = 16_384
-"""The most steps of a pass that is cut by lengths, with those that pad: activations have a row for each."""
 # Rows that are sorted together, if a batch has no more.
 _GROUP_ROWS = 16_384
 Whole = npt.NDArray[np.int64]

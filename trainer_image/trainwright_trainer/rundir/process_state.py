@@ -52,6 +52,12 @@ def process_state(about: Mapping[str, Any], proc: Path = PROC) -> ProcessState:
     return "running" if begun is not None and begun <= written + CLOCK_SECONDS else "killed"
 
 
+def other_process(about: Mapping[str, Any]) -> int | None:
+    """The id of the process that `about` describes, if it runs on this machine and is not this one."""
+    pid: int | None = about.get("pid") if process_state(about) == "running" else None
+    return pid if pid != os.getpid() else None
+
+
 def _begun(proc: Path, pid: int) -> float | None:
     """The time at which a process has begun, in seconds; None if there is none, or if it has ended (a zombie)."""
     boot = re.search(r"^btime (\d+)$", (proc / "stat").read_text(), re.MULTILINE)

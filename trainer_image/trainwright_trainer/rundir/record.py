@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.errors import OUTCOME_CLASSES, Outcome
 from trainwright_trainer.rundir import json_text, layout, listing
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.process_state import NAMESPACE, process_state
+from trainwright_trainer.rundir.process_state import NAMESPACE, other_process, process_state
 from trainwright_trainer.storage.base import Storage
 
 _PLAIN = ("format", "attempt", "fresh", "source", "name", "digest", "content", "job")
@@ -82,6 +81,11 @@ class Run:
         return self.start.name if self.start else "unknown"
 
     @property
+    def _begun(self) -> Start | None:
+        """The start of the newest attempt, if that can be read."""
+        return self.start if self.start and self.start.attempt == self.newest else None
+
+    @property
     def state(self) -> str:
         """The class of the outcome, or running, killed or not ended.
 
@@ -89,14 +93,13 @@ class Run:
         """
         if self.outcome is not None:
             return self.outcome.kind
-        known = process_state(self.start.about) if self.start and self.start.attempt == self.newest else "unknown"
+        known = process_state(self._begun.about) if self._begun else "unknown"
         return "not ended" if known == "unknown" else known
 
     @property
     def other_process(self) -> int | None:
         """The id of the process that runs it, if that is another one of this machine."""
-        pid = self.start.about.get("pid") if self.start and self.state == "running" else None
-        return pid if pid != os.getpid() else None
+        return other_process(self._begun.about) if self._begun and self.outcome is None else None
 
     def checkpoints(self) -> list[CheckpointName]:
         """The complete checkpoints, from old to new."""

@@ -6,15 +6,13 @@ order, so nothing of Ray's state is stored, and nothing is unpickled.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import json_text
-from trainwright_trainer.rundir.process_state import identity_now, process_state
+from trainwright_trainer.rundir import json_text, process_state
 from trainwright_trainer.search.trials import End, Kind, Origin, Score, Trial
 from trainwright_trainer.storage.base import Storage
 
@@ -46,7 +44,7 @@ class Turn:
         `EnvironmentFailure` if another process has it."""
         self._storage = storage
         self._number = number or max(self._taken(), default=0) + 1
-        if not storage.create(f"{ATTEMPTS}{self._number}.json", json_text.for_people(identity_now())):
+        if not storage.create(f"{ATTEMPTS}{self._number}.json", json_text.for_people(process_state.identity_now())):
             raise EnvironmentFailure(f"{storage.location}: another process has just begun to search here")
 
     def check(self) -> None:
@@ -68,9 +66,7 @@ def other_process(storage: Storage) -> int | None:
     newest = max(_turns(storage), default=None)
     if newest is None:
         return None
-    about = json_text.parse(storage.read(f"{ATTEMPTS}{newest}.json"))
-    pid: int | None = about.get("pid") if process_state(about) == "running" else None
-    return pid if pid != os.getpid() else None
+    return process_state.other_process(json_text.parse(storage.read(f"{ATTEMPTS}{newest}.json")))
 
 
 class SearchLog:

@@ -20,7 +20,7 @@ from trainwright_trainer.data.files import find
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
-from trainwright_trainer.data.rows import BLOCK_ROWS
+from trainwright_trainer.data.rows import BLOCK_ROWS, PASS_LOGITS
 from trainwright_trainer.decoders.width import width_of
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.layers.names import tensor_name
@@ -44,8 +44,6 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 _VECTORS_AT_A_TIME = 4_096
 _IMAGE_NUMBERS = 1 << 24
 """The most numbers in the images of a forward pass: their activations take many times as much memory."""
-_LOGITS_AT_A_TIME = 1 << 24
-"""The most logits of a forward pass: 64 MiB in float32."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ def rows_at_a_time(saved: SavedModel) -> int:
     bounds = (
         _VECTORS_AT_A_TIME // vectors,
         _IMAGE_NUMBERS // max(numbers, 1),
-        _LOGITS_AT_A_TIME // max(logits, 1),
+        PASS_LOGITS // max(logits, 1),
     )
     return max(1, min(bounds))
 
