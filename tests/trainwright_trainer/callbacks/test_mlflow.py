@@ -144,7 +144,7 @@ def test_a_dead_server_fails_no_run(workplace):
 
 def test_an_address_and_the_library_are_needed(workplace, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    # It is told before the data are read.
+    # It is reported before the data are read.
     name = workplace.job(lambda job: job.update(callbacks={"mlflow": {}}, dataset="late.csv"))
     (workplace.folder / "late.csv").write_text("a,b\n1,2\n")
     line = workplace.refused("train", name, "--output", "out").replace(str(workplace.folder), "")

@@ -136,15 +136,21 @@ def test_a_run_whose_files_cannot_be_sent_ends_nevertheless() -> None:
     assert lines[-1] == "mlflow: 1 request could not be sent"
 
 
+def held_back(server: Server, lines: list[str], last_seconds: float, *, rounds: int) -> Sender:
+    """A sender whose first message the server holds back, and rounds that wait behind it."""
+    server.gate.clear()
+    sender = Sender(server, lines.append, last_seconds)
+    sender.put("open", {}, 1)
+    assert server.entered.wait(30)
+    for step in range(rounds):
+        sender.put("log", step, {}, 0)
+    return sender
+
+
 def test_the_end_is_sent_after_a_full_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_WAITING", 2)
     server, lines = Server(), list[str]()
-    server.gate.clear()
-    sender = Sender(server, lines.append, 30.0)
-    sender.put("open", {}, 1)
-    assert server.entered.wait(30)
-    for step in range(4):
-        sender.put("log", step, {}, 0)
+    sender = held_back(server, lines, 30.0, rounds=4)
     threading.Timer(0.1, server.gate.set).start()
     sender.close(finished=True)
     assert server.calls == [("open", {}, 1), ("log", [0, 1]), ("end", True)]
@@ -166,12 +172,7 @@ def test_a_dead_server_is_given_up_at_the_end() -> None:
 def test_a_server_that_hangs_holds_back_a_bounded_number_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_WAITING", 5)
     server, lines = Server(), list[str]()
-    server.gate.clear()
-    sender = Sender(server, lines.append, 0.1)
-    sender.put("open", {}, 1)
-    assert server.entered.wait(30)
-    for step in range(20):
-        sender.put("log", step, {}, 0)
+    sender = held_back(server, lines, 0.1, rounds=20)
     sender.close(finished=True)
     assert lines == ["mlflow: 22 requests could not be sent"]
     server.gate.set()
