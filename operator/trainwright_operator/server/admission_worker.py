@@ -121,7 +121,9 @@ class AdmissionWorker:
 def main(source: BinaryIO, target: BinaryIO) -> None:
     """The child's side: read the rules, then answer reviews until the parent closes the pipe."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-    rules = json.loads(_frame(source) or b"{}")
+    if (sent := _frame(source)) is None:
+        return
+    rules = json.loads(sent)
     given: dict[str, Any] = rules["policy"]
     policy = Policy(**{key: _value(value) for key, value in given.items()})
     jobs = JobDefaults(ttl_seconds_after_finished=rules["ttl_seconds_after_finished"])
@@ -151,7 +153,10 @@ def _run() -> None:
     # What a library prints must not end up between the frames.
     target: Any = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    main(sys.stdin.buffer, target)
+    try:
+        main(sys.stdin.buffer, target)
+    except BrokenPipeError:  # The parent has ended. A usual exit flushes the pipe again, and prints a traceback.
+        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import json
 import os
 import signal
 import struct
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -27,6 +29,13 @@ SETTINGS = Settings(
     policy=Policy(inline_keys=True, volumes=("emptyDir",)),
     jobs=JobDefaults(ttl_seconds_after_finished=60),
 )
+RULES = json.dumps(
+    {"image": "mine:1", "cpu_image": "", "policy": {"volumes": ["emptyDir"]}, "ttl_seconds_after_finished": None}
+).encode()
+
+
+def frame(content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + content
 
 
 def review(**spec: Any) -> bytes:
@@ -116,11 +125,18 @@ def test_a_process_that_dies_of_a_review_is_reported() -> None:
 def test_the_child_ends_when_its_parent_closes_the_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[tuple[int, int]] = []
     monkeypatch.setattr(admission_worker.resource, "setrlimit", lambda _, limit: limits.append(limit))
-    policy = {"volumes": ["emptyDir"]}
-    images = {"image": "mine:1", "cpu_image": ""}
-    rules = json.dumps({**images, "policy": policy, "ttl_seconds_after_finished": None}).encode()
-    frames = b"".join(struct.pack(">I", len(one)) + one for one in (rules, review(dataset=1)))
     target = io.BytesIO()
-    admission_worker.main(io.BytesIO(frames), target)
+    admission_worker.main(io.BytesIO(frame(RULES) + frame(review(dataset=1))), target)
     assert limits == [(admission_worker.MEMORY_BYTES, admission_worker.MEMORY_BYTES)]
     assert json.loads(target.getvalue()[8:])["allowed"] is False
+
+
+@pytest.mark.parametrize("sent", [b"", frame(RULES)], ids=["before the rules", "before it is ready"])
+def test_the_child_ends_in_silence_if_its_parent_has_ended(sent: bytes) -> None:
+    """As a leader that loses the Lease at its start. A traceback would be between the JSON lines of the log."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", admission_worker.__name__]
+    ended = subprocess.run(command, input=sent, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
