@@ -119,7 +119,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Seen:
-    """A run on one rank. `losses`: of every step; `logits`: of the test rows; `saved`: this rank's snapshots."""
+    """A run on one rank. `losses`: of every step; `logits`: of the test rows; `saved`: this rank's snapshots.
+
+    A run that was stopped has neither logits nor weights.
+    """
 
     reason: str
     losses: list[float]
@@ -209,10 +212,12 @@ def trained(
             resume=resume if resume is None or isinstance(resume, Checkpoint) else reopened(*resume),
         )
         result = trainer.train()
-    test = next(loaders["test"].sequential(case.rows["test"]))
-    with torch.inference_mode():
-        logits = {name: tensor.cpu().numpy() for name, tensor in model.eval()(test).items()}
-    weights = {name: tensor.cpu().numpy().copy() for name, tensor in model.state_dict().items()}
+    logits, weights = {}, {}
+    if result.outcome.kind != "stopped":  # a model whose training was stopped may have no weights
+        test = next(loaders["test"].sequential(case.rows["test"]))
+        with torch.inference_mode():
+            logits = {name: tensor.cpu().numpy() for name, tensor in model.eval()(test).items()}
+        weights = {name: tensor.cpu().numpy().copy() for name, tensor in model.state_dict().items()}
     return Seen(result.outcome.reason, losses, list(result.history), weights, logits, kept.snapshots, recorder.ranks)
 
 

@@ -1,4 +1,4 @@
-"""Make whole tensors of the blocks of all ranks."""
+"""Make a whole tensor of the blocks of all ranks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import math
 import torch
 
 from trainwright_trainer.distributed.ranks import Ranks
-from trainwright_trainer.rundir.blocks import Block, Blocks
-
-
-def all_joined(blocks: Blocks, ranks: Ranks) -> dict[str, torch.Tensor]:
-    """The whole tensors, by name, on each rank; see `joined`."""
-    return {name: joined(block, ranks) for name, block in blocks.items()}
+from trainwright_trainer.rundir.blocks import Block
 
 
 def joined(block: Block, ranks: Ranks) -> torch.Tensor:

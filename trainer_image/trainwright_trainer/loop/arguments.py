@@ -70,7 +70,11 @@ class Hooks:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The end of training. `outcome`: done, with its reason, or stopped (after the loop saved a checkpoint)."""
+    """The end of training. `outcome`: done, with its reason, or stopped (after the loop saved a checkpoint).
+
+    `is_whole` is False if the trained model does not fit on the device of each rank. Then rank 0 has it on the CPU, the
+    others have none, and `Trainer.model` evaluates it, on all ranks together.
+    """
 
     outcome: Outcome
     position: Position
@@ -78,6 +82,7 @@ class TrainingResult:
     best_epoch: int
     best_step: int
     history: Sequence[Evaluated]
+    is_whole: bool = True
 
 
 def check(config: ModelConfig, model: Trainable, batching: Batching | None, world: int = 1) -> None:

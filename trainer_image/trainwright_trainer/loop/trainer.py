@@ -92,14 +92,14 @@ class Trainer:
 
     @property
     def model(self) -> Trainable:
-        """The model with its parameters, for evaluation."""
+        """The engine's model, for evaluation."""
         return self._state.engine.model
 
     def train(self) -> TrainingResult:
         """Train until all steps are done, early stopping or the time limit ends the run, or a rank's `stop` is True.
 
-        At the end the model has the weights of its best round (of the last step where nothing is evaluated), unless
-        training was stopped. Raises `Mistakes` for a loss that is not a number.
+        At the end the given model has the weights of its best round (of the last step where nothing is evaluated),
+        unless training was stopped; `TrainingResult` says where. Raises `Mistakes` for a loss that is not a number.
         """
         self._row_log = RowLog(self._arguments.attempt, self._ranks.rank)
         try:
@@ -219,10 +219,12 @@ class Trainer:
         else:
             by_steps = self._arguments.config.trainer.train_steps
             outcome = replace(TRAINED, reason=TRAIN_STEPS if by_steps else EPOCHS)
-        if not self._stopped and best.weights is not None and best.step != progress.step:
-            self._state.load_best()
-        self._state.engine.finish()
         known = best.weights is not None
+        if not self._stopped and known and best.step != progress.step:
+            self._state.load_best()
+        is_whole = self._stopped or self._state.engine.consolidate()
+        if is_whole:
+            self._state.engine.finish()
         return TrainingResult(
             outcome,
             progress.position,
@@ -230,6 +232,7 @@ class Trainer:
             best.epoch if known else progress.epoch,
             best.step if known else progress.step,
             tuple(progress.history),
+            is_whole,
         )
 
     def _new_state(self, engine: Engine, metrics: Metrics, monitors: Monitors) -> TrainState:

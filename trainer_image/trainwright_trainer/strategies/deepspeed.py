@@ -25,16 +25,16 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import Strategy, is_enabled
-from trainwright_trainer.distributed.blocks import all_joined
 from trainwright_trainer.distributed.process_group import join_group_of_one, raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import Kind, kind_of, penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
+from trainwright_trainer.strategies.consolidate import consolidate
 from trainwright_trainer.strategies.deepspeed_config import config_of, width_of
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import (
@@ -50,7 +50,7 @@ _SCALER = ("cur_scale", "cur_iter", "last_overflow_iter", "cur_hysteresis")
 
 
 class Deepspeed:
-    """Works on a copy of the model. The given model stays on the meta device until `finish` gives it the result."""
+    """Works on a copy of the model. The given model stays on the meta device until `consolidate`."""
 
     is_sharded = True
 
@@ -238,14 +238,11 @@ class Deepspeed:
                 if name in _SCALER:  # another strategy's scaler has other names; this one then begins anew
                     setattr(zero.loss_scaler, name, value)
 
-    def finish(self) -> None:
-        """Give the given model the trained weights."""
-        weights = all_joined(self.weights(), self.ranks)
-        assign(self._given, {name: self._full_precision(one) for name, one in weights.items()}, self.ranks.device)
-        self._engine.destroy()
+    def consolidate(self) -> bool:
+        return consolidate(self._given, self.weights(), self.ranks, self._dtype)
 
-    def _full_precision(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.to(self._dtype) if tensor.is_floating_point() else tensor
+    def finish(self) -> None:
+        self._engine.destroy()
 
 
 def _in_half(forward: Forward, half: torch.dtype, dtype: torch.dtype) -> Forward:

@@ -24,15 +24,15 @@ from torch.distributed.tensor import DTensor
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.strategy import OffloadPolicy as Offload
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.distributed.blocks import all_joined
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import BatchNorm, share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable, assign
+from trainwright_trainer.models.trainable import Tensors, Trainable
 from trainwright_trainer.rundir.blocks import Block, copy_common, whole
+from trainwright_trainer.strategies.consolidate import consolidate
 from trainwright_trainer.strategies.fsdp_sums import RunningSums, can_run_beside_backward, sum_gradients
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.precision import Forward
@@ -40,7 +40,7 @@ from trainwright_trainer.strategies.torch_engine import TorchEngine
 
 
 class Fsdp(TorchEngine):
-    """Works on a copy of the model. The given model stays on the meta device until `finish` gives it the result."""
+    """Works on a copy of the model. The given model stays on the meta device until `consolidate`."""
 
     is_sharded = True
 
@@ -161,9 +161,9 @@ class Fsdp(TorchEngine):
         }
         return EngineState(tensors, own.values)
 
-    def finish(self) -> None:
-        """Give the given model the trained weights."""
-        assign(self._whole, all_joined(self.weights(), self.ranks), self.ranks.device)
+    def consolidate(self) -> bool:
+        self._optimizer.state.clear()  # room for the whole model
+        return consolidate(self._whole, self.weights(), self.ranks, self._dtype)
 
 
 class _ScalerOfShards(torch.amp.GradScaler):

@@ -89,8 +89,16 @@ class Engine(Protocol):
         """Called after values were copied into the blocks of `weights` and `state`."""
         ...
 
+    def consolidate(self) -> bool:
+        """Give the model that the engine was made with the trained weights. Called at most once, after the last step.
+
+        Returns False if the whole model does not fit on the device of each rank. Then rank 0 has it on the CPU, and
+        `model` still computes, on all ranks together.
+        """
+        ...
+
     def finish(self) -> None:
-        """Called once at the end. The model that the engine was made with then has the trained weights."""
+        """Called once at the end. The engine computes nothing afterwards."""
         ...
 
 

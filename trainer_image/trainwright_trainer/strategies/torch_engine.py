@@ -122,4 +122,7 @@ class TorchEngine:
 
     def refresh(self) -> None: ...
 
+    def consolidate(self) -> bool:
+        return True
+
     def finish(self) -> None: ...

@@ -73,6 +73,9 @@ from trainwright_trainer.tasks.tracking import tracker_of
 from trainwright_trainer.tasks.tracking_address import check_tracking
 
 EARLY = "before training began: nothing was written but the cache. Start it again."
+TOO_LARGE = (
+    "the trained model does not fit on one GPU: its shards compute the test scores, and the CPU the report's analyses"
+)
 
 
 def train_on(
@@ -195,14 +198,15 @@ class Training:
         resolved = resolved_once(context, model, parts["train"], self.ranks, self.console.log)
         parts = with_windows(parts, resolved.window_rows)
         with keeping_threads(), closing(self._relay()) as relay:
-            fitted = self._train(model, parts, resolved, relay)
-            self._calibrate(model, parts, resolved.batching)
-            test, metrics = self._test(model, parts, resolved.batching)
+            fitted, evaluated = self._train(model, parts, resolved, relay)
+            model.decoders.set_temperatures(self._calibrate(evaluated, parts, resolved.batching))
+            test, metrics = self._test(evaluated, parts, resolved.batching)
             figures = figures_of(metrics) if self.is_rank_zero else []
             end = artifacts.ended(context, fitted, test, figures)
             if self.is_rank_zero and not self.attempt.superseded():  # `recording_outcome` says it
                 artifacts.save_model(context, model)
-                found = self._analyses(model, metrics, figures, resolved.batching)
+                device = self.ranks.device if fitted.is_whole else torch.device("cpu")
+                found = self._analyses(model, metrics, figures, resolved.batching, device)
                 artifacts.write_report(context, self.metrics_file.history, found, end)
                 relay.on_event(end)
         if self.is_rank_zero:
@@ -238,8 +242,13 @@ class Training:
             best=start.best if start is not None and attempt.wrote(start) else None,
         )
 
-    def _train(self, model: Model, parts: Mapping[str, Loader], resolved: Resolved, relay: Relay) -> TrainingResult:
-        """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""
+    def _train(
+        self, model: Model, parts: Mapping[str, Loader], resolved: Resolved, relay: Relay
+    ) -> tuple[TrainingResult, Model]:
+        """Train to the end. Also returns the model that all ranks can evaluate: `model`, if it fits on their devices.
+
+        Raises `StoppedRun` after a stop request, when the checkpoint is written.
+        """
         job, policy, start = self.job, self.job.spec.checkpoint, self.attempt.start_from
         tolerance = job.recipe.tolerance if job.recipe else 0.0
         batching = resolved.batching
@@ -262,15 +271,20 @@ class Training:
             if result.outcome.kind == "stopped":
                 writer.flush()
                 raise StoppedRun(self._stopped_line(result))
-        return result
+        if result.is_whole:
+            return result, model
+        if self.is_rank_zero:
+            self.console.log(TOO_LARGE)
+        return result, cast(Model, trainer.model)
 
-    def _calibrate(self, model: Model, parts: Mapping[str, Loader], batching: Batching) -> None:
-        """Fit the temperatures of the outputs with `calibration`, for the best weights."""
+    def _calibrate(self, model: Model, parts: Mapping[str, Loader], batching: Batching) -> Mapping[str, float]:
+        """Fit and return the temperatures of the outputs with `calibration`, for the best weights."""
         found = calibrate(model, parts["validation"], batching.pass_rows, self.ranks)
         if self.is_rank_zero and found:
             rows = formats.count(len(parts["validation"]))
             each = ", ".join(f"{name} {temperature:.4g}" for name, temperature in found.items())
             self.console.log(f"calibration: temperature {each}, from {rows} validation rows")
+        return found
 
     def _test(self, model: Model, parts: Mapping[str, Loader], batching: Batching) -> tuple[Scores, ModelMetrics]:
         """The scores of the best weights on the test rows; empty if evaluation is off or there are no test rows."""
@@ -280,11 +294,16 @@ class Training:
         return evaluate(model, parts["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
 
     def _analyses(
-        self, model: Model, metrics: ModelMetrics, figures: Sequence[OutputFigures], batching: Batching
+        self,
+        model: Model,
+        metrics: ModelMetrics,
+        figures: Sequence[OutputFigures],
+        batching: Batching,
+        device: torch.device,
     ) -> Analyses:
         """The analyses of the report. They cost time after training alone, at most `report.maxSeconds`."""
         job = self.job
-        subject = Subject(model, self.config, self.context.data, job.spec.seed, batching.pass_rows, self.ranks.device)
+        subject = Subject(model, self.config, self.context.data, job.spec.seed, batching.pass_rows, device)
         policy = job.spec.report
         settings = AnalysisSettings(policy.max_seconds, self.console.log, self.stop.__bool__, policy.baselines)
         return analyses(subject, partial(raw_data, job), metrics, figures, settings)
