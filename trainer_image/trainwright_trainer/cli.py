@@ -26,6 +26,7 @@ from trainwright_trainer.commands.options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome, is_bug
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
+from trainwright_trainer.runtime.collector import collect_nothing_at_exit, without_collections
 from trainwright_trainer.runtime.cpus import MOST_THREADS
 from trainwright_trainer.runtime.signals import ending_on_signals
 from trainwright_trainer.runtime.standard_streams import escape_odd_characters, open_closed_streams
@@ -278,7 +279,8 @@ def _file(job: Path | None, config: Path | None, options: Options | None = None)
 def _run(task: str | None, job: Path, options: Options) -> None:
     if not options.json and is_live(sys.stdout):  # the next imports take a while
         typer.echo(f"{job.name}: starting")
-    from trainwright_trainer.tasks import run as tasks
+    with without_collections():
+        from trainwright_trainer.tasks import run as tasks
 
     text = None
     if job == _NO_FILE and options.model is not None:
@@ -314,6 +316,7 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
+    collect_nothing_at_exit()
     open_closed_streams()
     escape_odd_characters()
     with nullcontext() if is_rank_zero(os.environ) else _silent():

@@ -7,7 +7,7 @@ import pyarrow.csv
 
 from trainwright_trainer.analysis.deadline import Deadline
 from trainwright_trainer.analysis.subject import Subject
-from trainwright_trainer.analysis.worst_rows import columns_of, text_of, worst_rows
+from trainwright_trainer.analysis.worst_rows import columns_of, raw_values, text_of, worst_rows
 from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import TEST
@@ -24,7 +24,8 @@ def test_they_are_the_rows_with_the_largest_losses_and_their_raw_values(subject:
         metrics.update(logits, each, part)
         losses.append(each["z"].numpy())
         numbers.append(part.rows)
-    found = worst_rows(subject, DataFiles(find(str(data_file))).source(WANTED, ()), metrics.worst, Deadline(600))
+    values = raw_values(lambda: DataFiles(find(str(data_file))).source(WANTED, ()), metrics.worst, Deadline(600))
+    found = worst_rows(subject, metrics.worst, values)
     expected = np.concatenate(numbers)[np.argsort(-np.concatenate(losses), kind="stable")[:9]]
     assert [one.row for one in found["z"]] == expected.tolist()
     raw = pyarrow.csv.read_csv(data_file).to_pylist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,25 @@ from trainwright_trainer.report.data import WorstRow
 MAX_CHARACTERS = 200
 
 
-def worst_rows(
-    subject: Subject, data: Source[Block], worst: Mapping[str, WorstRows], deadline: Deadline
-) -> dict[str, list[WorstRow]]:
-    """The worst rows of each output. `data`: the raw columns.
+def raw_values(
+    data: Callable[[], Source[Block]], worst: Mapping[str, WorstRows], deadline: Deadline
+) -> dict[int, RawRow]:
+    """The raw columns of the worst rows of all outputs. `data` opens the columns.
 
-    Rows that are not read before the deadline have no values. Raises the errors of a read.
+    Rows that are not read before the deadline are missing. Raises the errors of a read.
     """
-    rows = np.unique(np.concatenate([one.rows for one in worst.values()])) if worst else np.empty(0, dtype=np.int64)
+    rows = _rows_of(worst)
+    return raw_rows(data(), rows.tolist(), lambda: deadline.passed) if len(rows) and not deadline.passed else {}
+
+
+def worst_rows(
+    subject: Subject, worst: Mapping[str, WorstRows], values: Mapping[int, RawRow]
+) -> dict[str, list[WorstRow]]:
+    """The worst rows of each output, with their `values`."""
+    rows = _rows_of(worst)
     if not len(rows):
         return {}
     predicted = _predictions(subject, rows)
-    values = raw_rows(data, rows.tolist(), lambda: deadline.passed)
     return {
         name: [
             WorstRow(row, loss, predicted[name][row], _texts(values.get(row)))
@@ -41,6 +48,11 @@ def worst_rows(
         ]
         for name, one in worst.items()
     }
+
+
+def _rows_of(worst: Mapping[str, WorstRows]) -> npt.NDArray[np.int64]:
+    """The numbers of the worst rows of all outputs, ascending."""
+    return np.unique(np.concatenate([one.rows for one in worst.values()])) if worst else np.empty(0, dtype=np.int64)
 
 
 def columns_of(subject: Subject, output: str) -> tuple[str, ...]:

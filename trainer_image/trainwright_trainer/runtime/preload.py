@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from trainwright_trainer.runtime.allocator import keep_memory_between_steps
+from trainwright_trainer.runtime.collector import without_collections
 from trainwright_trainer.runtime.cpus import usable_cpus
 
 # Their packages import no module of their own: two threads that import a package and its module would wait for each
@@ -64,8 +65,9 @@ def others_running(stat: Path = Path("/proc/stat")) -> int:
 
 
 def _import_all() -> None:
-    for module in _MODULES:
-        try:
-            importlib.import_module(module)
-        except Exception:  # an import fails in many ways while the process ends
-            return
+    with without_collections():
+        for module in _MODULES:
+            try:
+                importlib.import_module(module)
+            except Exception:  # an import fails in many ways while the process ends
+                return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from trainwright_api.problems import Mistakes
@@ -13,7 +14,7 @@ from trainwright_trainer.analysis.importance import importances
 from trainwright_trainer.analysis.intervals import intervals
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.analysis.thumbnails import Thumbnails
-from trainwright_trainer.analysis.worst_rows import columns_of, worst_rows
+from trainwright_trainer.analysis.worst_rows import columns_of, raw_values, worst_rows
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, VALIDATION
 from trainwright_trainer.data.rows import Block
@@ -52,12 +53,14 @@ def analyses(
 ) -> Analyses:
     """All analyses that end in time. `data` opens the raw columns. `metrics` and `figures`: those of the test rows."""
     deadline = Deadline(settings.seconds, settings.stop)
-    found = _with_intervals(subject, figures, deadline)
+    with ThreadPoolExecutor(1, thread_name_prefix="raw values") as reader:
+        values = reader.submit(raw_values, data, metrics.worst, deadline)  # Arrow reads beside the passes of the model
+        found = _with_intervals(subject, figures, deadline)
     pictures = Thumbnails(subject.config, subject.data)
     samples = {} if deadline.passed else pictures.samples()
     if not deadline.passed:
         try:
-            found = _with_worst_rows(subject, worst_rows(subject, data(), metrics.worst, deadline), found, pictures)
+            found = _with_worst_rows(subject, worst_rows(subject, metrics.worst, values.result()), found, pictures)
         except (Mistakes, EnvironmentFailure) as error:  # the model is trained; the data have gone or changed meanwhile
             settings.log(f"report: the worst rows are left out: {error}")
     importance = _importance(subject, found, deadline)

@@ -27,6 +27,7 @@ from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.rundir.preflight import ExistingRun, look
+from trainwright_trainer.runtime.collector import without_collections
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.preload import preload_imports
@@ -144,7 +145,8 @@ def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, 
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
         data = prepare_data(job)
     console.log_notices(data.notices, Path(job.shown_dataset).name)
-    from trainwright_trainer.tasks.train import train_on
+    with without_collections():
+        from trainwright_trainer.tasks.train import train_on
 
     try:
         return train_on(data, job, storage, how, console, stop)
