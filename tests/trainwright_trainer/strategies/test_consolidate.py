@@ -27,10 +27,11 @@ from trainwright_trainer.tasks.train import TOO_LARGE
 
 def consolidated(free: list[float]) -> tuple[bool, bool, list[float]]:
     """Each rank has one of the two weights. `free`: the bytes of each device. The last: the weights that a rank has."""
-    ranks, model = ProcessGroup(), Weighted().to("meta")
+    ranks = ProcessGroup()
+    model: Any = Weighted().to("meta")
     block = Block(torch.tensor([3.0 + ranks.rank], dtype=torch.float64), (2,), ranks.rank)
     with patch.object(module, "free_bytes", lambda _: free[ranks.rank]):
-        fits = consolidate(model, {"weight": block}, ranks, torch.float32)  # type: ignore[arg-type]
+        fits = consolidate(model, {"weight": block}, ranks, torch.float32)
     return fits, model.weight.is_meta, [] if model.weight.is_meta else model.weight.tolist()
 
 

@@ -205,8 +205,7 @@ class Training:
             end = artifacts.ended(context, fitted, test, figures)
             if self.is_rank_zero and not self.attempt.superseded():  # `recording_outcome` says it
                 artifacts.save_model(context, model)
-                device = self.ranks.device if fitted.is_whole else torch.device("cpu")
-                found = self._analyses(model, metrics, figures, resolved.batching, device)
+                found = self._analyses(model, metrics, figures, resolved.batching)
                 artifacts.write_report(context, self.metrics_file.history, found, end)
                 relay.on_event(end)
         if self.is_rank_zero:
@@ -294,15 +293,10 @@ class Training:
         return evaluate(model, parts["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
 
     def _analyses(
-        self,
-        model: Model,
-        metrics: ModelMetrics,
-        figures: Sequence[OutputFigures],
-        batching: Batching,
-        device: torch.device,
+        self, model: Model, metrics: ModelMetrics, figures: Sequence[OutputFigures], batching: Batching
     ) -> Analyses:
         """The analyses of the report. They cost time after training alone, at most `report.maxSeconds`."""
-        job = self.job
+        job, device = self.job, next(model.parameters()).device
         subject = Subject(model, self.config, self.context.data, job.spec.seed, batching.pass_rows, device)
         policy = job.spec.report
         settings = AnalysisSettings(policy.max_seconds, self.console.log, self.stop.__bool__, policy.baselines)
