@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import pytest
 import torch
+from tests.ranks import on_ranks
+from torch import nn
 
-from trainwright_trainer.strategies.deepspeed import _local_rank
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer.distributed.process_group import ProcessGroup
+from trainwright_trainer.strategies.deepspeed import Deepspeed, _local_rank
 
 OF_MPI = "OMPI_COMM_WORLD_LOCAL_RANK"
 
@@ -46,3 +52,39 @@ def test_a_process_alone_trains_again_and_again(workplace: Any) -> None:
     plain, first, second = map(float, ended.out.split())
     assert first == second
     assert first == pytest.approx(plain, rel=1e-5)
+
+
+class Layers(nn.Module):
+    """Two layers without memory, and one with values, as that of a pretrained encoder."""
+
+    whole: ClassVar[list[int]] = []
+    """The number of drawn parameters that are whole, each time before the next one is drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(4, 4, bias=False, device="meta")
+        self.second = nn.Linear(4, 2, bias=False, device="meta")
+        self.given = nn.Linear(2, 3, bias=False)
+        nn.init.constant_(self.given.weight, 3.0)
+
+    def initial_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        for name, value in (("first.weight", 1.0), ("second.weight", 2.0)):
+            self.whole.append(
+                sum(one.numel() > 0 and not one.is_meta for one in (self.first.weight, self.second.weight))
+            )
+            if self.get_parameter(name).is_meta:
+                yield name, torch.full(self.get_parameter(name).shape, value)
+
+
+def shards_at_the_start() -> tuple[int, dict[str, list[float]]]:
+    section = Strategy.model_validate({"type": "deepspeed", "zero_optimization": {"stage": 3}})
+    trainer = TrainerConfig.model_validate({"precision": "float32", "optimizer": {"type": "adam"}})
+    model: Any = Layers()
+    engine = Deepspeed(section, model, trainer, 0.1, ProcessGroup())
+    return max(Layers.whole), {name: block.data.tolist() for name, block in engine.weights().items()}
+
+
+def test_stage_3_shards_each_parameter_before_it_draws_the_next() -> None:
+    for whole, shards in on_ranks(2, shards_at_the_start):
+        assert whole == 0
+        assert shards == {"first.weight": [1.0] * 8, "second.weight": [2.0] * 4, "given.weight": [3.0] * 3}

@@ -31,7 +31,7 @@ from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import Kind, kind_of, penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, replace_parameter
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.consolidate import consolidate
@@ -63,29 +63,25 @@ class Deepspeed:
         self._dtype = DTYPES[trainer.precision]
         self._factor = trainer.regularization_lambda
         copy = deepcopy(model)
-        allocate(copy, ranks.device)
         self._module = module = cast(nn.Module, copy)
+        config = config_of(section, trainer, width_of(module))
+        self._half = _half(section)
+        _prepare(ranks.device)
+        if self._stage == 3:
+            with raising_peer_lost():
+                _allocate_shards(copy, config, self._half or torch.float32)
+        allocate(copy, ranks.device)
         share_batch_norm(module, ranks)
         buffers = {name: buffer.clone() for name, buffer in self._buffers()}
         self._named = {name: one for name, one in module.named_parameters() if one.requires_grad}
         self._penalty = kind_of(trainer, self._named)
         optimizer = make_optimizer(trainer.optimizer, self._named.values(), learning_rate)
-        ds.logger.setLevel(logging.ERROR)
-        # On a CPU DeepSpeed would compile this operation, which nothing here uses, in every process.
-        deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-        if not dist.is_initialized():
-            join_group_of_one(ranks.device)
-        os.environ.update(_local_rank(ranks.device, os.environ))
         with raising_peer_lost():
             self._engine, *_ = deepspeed.initialize(
-                model=module,
-                optimizer=optimizer,
-                config=config_of(section, trainer, width_of(module)),
-                dist_init_required=False,
+                model=module, optimizer=optimizer, config=config, dist_init_required=False
             )
         for name, buffer in self._buffers():
             buffer.data = buffers[name]  # statistics stay in float32
-        self._half = _half(section)
         self.model = with_forward(copy, _in_half(copy, self._half, self._dtype)) if self._half else copy
         self._forward: Forward = _in_half(self._engine, self._half, self._dtype) if self._half else self._engine
         self._last_pass = True
@@ -243,6 +239,29 @@ class Deepspeed:
 
     def finish(self) -> None:
         self._engine.destroy()
+
+
+def _prepare(device: torch.device) -> None:
+    """Give DeepSpeed its device and its process group."""
+    ds.logger.setLevel(logging.ERROR)
+    # On a CPU DeepSpeed would compile this operation, which nothing here uses, in every process.
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    if not dist.is_initialized():
+        join_group_of_one(device)
+    os.environ.update(_local_rank(device, os.environ))
+
+
+def _allocate_shards(model: Trainable, config: dict[str, Any], dtype: torch.dtype) -> None:
+    """Stage 3: give each rank its shards of the initial values, as `dtype`. Only one parameter at a time is whole."""
+    module = cast(nn.Module, model)
+    deepspeed.init_distributed(dist_init_required=False)
+    init = deepspeed.zero.Init(module=nn.Module(), config_dict_or_path=config)
+    for name, values in model.initial_weights():
+        replace_parameter(module, name, values.to(dtype))
+        init._convert_to_zero_parameters([module.get_parameter(name)])
+    for given in module.parameters():  # a pretrained encoder has values already
+        given.data = given.data.to(dtype)
+        init._convert_to_zero_parameters([given])
 
 
 def _in_half(forward: Forward, half: torch.dtype, dtype: torch.dtype) -> Forward:

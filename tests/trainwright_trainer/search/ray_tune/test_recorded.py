@@ -12,7 +12,7 @@ from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
+from trainwright_trainer.search.ray_tune.recorded import HOPELESS, RecordedSearcher
 from trainwright_trainer.search.ray_tune.searchers import searcher_of
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -70,6 +70,13 @@ class Search:
     def suggest(self, tune_id: str) -> Any:
         found = self.seen.suggest(tune_id)
         return found if isinstance(found, str) else found["trial"]
+
+    def fail(self, tune_id: str) -> None:
+        """Begin a trial and end it with a failure."""
+        name = self.suggest(tune_id)["name"]
+        self.result(tune_id, 1, 0.5)
+        self.ends[name] = Outcome("environment", "full")
+        self.seen.on_trial_complete(tune_id, None)
 
     def result(self, tune_id: str, number: int, score: float) -> dict[str, Any]:
         result = {"score": score, **measured(number, score)}
@@ -143,6 +150,36 @@ def test_the_number_of_trials_is_a_limit_for_all_processes_together(tmp_path):
         "0002",
         Searcher.FINISHED,
     ]
+
+
+def test_a_search_whose_first_trials_all_fail_ends_when_no_trial_runs(tmp_path):
+    search = Search(tmp_path)
+    search.suggest("running")
+    for number in range(HOPELESS):
+        search.fail(f"t{number}")
+    assert search.seen.suggest("next") is None
+    search.seen.on_trial_complete("running", None, error=True)
+    assert search.suggest("next") == Searcher.FINISHED
+
+
+def test_a_search_with_one_score_goes_on_after_any_number_of_failures(tmp_path):
+    search = Search(tmp_path)
+    search.suggest("scored")
+    for number in range(HOPELESS):
+        search.fail(f"t{number}")
+    search.result("scored", 1, 0.5)
+    assert search.suggest("next")["name"] == f"{HOPELESS + 2:04d}"
+
+
+def test_a_search_that_is_started_again_tries_again(tmp_path):
+    first = Search(tmp_path)
+    for number in range(HOPELESS):
+        first.fail(f"t{number}")
+    again = Search(tmp_path)
+    for number in range(HOPELESS):
+        again.suggest(f"u{number}")
+        again.seen.on_trial_complete(f"u{number}", None)
+    assert again.suggest("next")["known"] is None
 
 
 def played(search: Search, *, restart: Any = None) -> Search:

@@ -18,9 +18,11 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.search.log import SearchLog
 from trainwright_trainer.search.ray_tune.hooks import METRIC, Unsaved
-from trainwright_trainer.search.trials import Trial, replaced
+from trainwright_trainer.search.trials import Trial, replaced, running
 
 LOST = "its process ended without a result, several times: it was killed, or the machine has too little memory"
+HOPELESS = 10
+"""After so many failed trials of one process, and no other with a score, a search begins no more trials."""
 _BEGIN, _END = 0, -1
 _MEASURED = ("epoch", "step", "seconds", "latest", "is_last")
 _FAILED = ("mistake", "environment", "crash")
@@ -48,6 +50,7 @@ class RecordedSearcher(Unsaved, Searcher):
         self._inner, self._log, self._decode, self._end_of = inner, log, decode, end_of
         self._saw, self._most, self._is_closing = saw, most, is_closing
         self._names: dict[str, str] = {}
+        self._failures = 0
         self._again = deque(log.trials)
         _replay(inner, log)
 
@@ -56,6 +59,8 @@ class RecordedSearcher(Unsaved, Searcher):
             return self._given(trial_id, self._again.popleft())
         if self._is_closing() or (self._most is not None and len(self._log.trials) >= self._most):
             return Searcher.FINISHED
+        if self._failures >= HOPELESS and not any(one.scores and one.state != "failed" for one in self._log.trials):
+            return None if running(self._log.trials) else Searcher.FINISHED
         found = self._new()
         return found if found is None or isinstance(found, str) else self._given(trial_id, found)
 
@@ -94,6 +99,7 @@ class RecordedSearcher(Unsaved, Searcher):
         if trial.id in replaced(self._log.trials):
             self._log.end(trial.id, "replaced")
         elif found is not None and found.kind in _FAILED:
+            self._failures += 1
             self._log.end(trial.id, "failed", found.line, mistake=found.kind == "mistake")
         else:
             is_done = found is not None or trial.is_trained
