@@ -91,6 +91,14 @@ def test_a_model_measures_and_predicts_frames(workplace, frame):
     pd.testing.assert_frame_equal(found.reset_index(drop=True), written)
 
 
+def test_predictions_without_an_output_are_only_returned(workplace, frame, capsys):
+    train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
+    before = sorted(workplace.folder.rglob("*"))
+    assert len(predict(dataset=frame, model="out")) == len(frame)
+    assert sorted(workplace.folder.rglob("*")) == before
+    assert capsys.readouterr().out.endswith(f"{len(frame)} rows predicted\n")
+
+
 def test_a_run_on_a_frame_goes_on(workplace, frame):
     longer, longest = ({**CONFIG, "trainer": {**CONFIG["trainer"], "epochs": epochs}} for epochs in (2, 3))
     train({"config": CONFIG}, dataset=frame, output="out", quiet=True)

@@ -78,7 +78,7 @@ class RunOptions(TypedDict, total=False):
     """Keyword arguments that all tasks share."""
 
     output: str | Path | None
-    """The run folder of `train`; the folder of the results of `evaluate`; the file of `predict`."""
+    """The run folder of `train`; the folder of the results of `evaluate`; the file of `predict`, if it writes one."""
     backend: str | None
     """It has priority over the job's backend."""
     threads: int | None
@@ -175,11 +175,12 @@ def predict(
     top_k: int | None = None,
     **shared: Unpack[RunOptions],
 ) -> Any:
-    """`trainwright predict` from Python. Returns one row for each row of the data, and writes them to `output`.
+    """`trainwright predict` from Python. Returns one row for each row of the data.
 
-    The rows are a table of the kind of `dataset` (pandas, polars), and of Arrow for a path. `keep`: columns of the data
-    to have beside the predictions and the targets; `["all"]` for all. `top_k`: so many likeliest classes of a category,
-    in place of a column for each class. The rest is as in `evaluate`.
+    They are also written to `output`, if that is given. The rows are a table of the kind of `dataset` (pandas, polars),
+    and of Arrow for a path. `keep`: columns of the data to have beside the predictions and the targets; `["all"]` for
+    all. `top_k`: so many likeliest classes of a category, in place of a column for each class. The rest is as in
+    `evaluate`.
 
     >>> predict("churn.yaml", dataset="new.csv", output="predictions.csv", keep=["name"], quiet=True).num_rows
     3

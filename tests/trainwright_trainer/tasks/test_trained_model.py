@@ -82,6 +82,24 @@ def test_categories_of_polars(kind):
     assert found.test == trainwright.train("job.yaml", dataset=plain, output="plain", quiet=True).test
 
 
+@pytest.mark.parametrize("kind", [polars.List(polars.Categorical), polars.Array(polars.Categorical, 2)])
+def test_lists_of_categories_of_polars(workplace, kind):
+    def with_a_set(job):
+        job["config"]["input_features"].append({"name": "marks", "type": "set"})
+
+    table = polars.read_csv("data.csv")
+    plain = table.with_columns(polars.concat_list("kind", polars.lit("z")).alias("marks"))
+    coded = plain.with_columns(polars.col("marks").cast(polars.List(polars.Categorical)).cast(kind))
+    workplace.job(with_a_set)
+    found = trainwright.train("job.yaml", dataset=coded, output="coded", quiet=True)
+    assert found.test == trainwright.train("job.yaml", dataset=plain, output="plain", quiet=True).test
+    model = trainwright.load("coded")
+    assert model.predict(coded, keep=["marks"])["marks"].to_list() == plain["marks"].to_list()
+    assert model.predict(coded).equals(model.predict(plain))
+    kept = trainwright.predict(dataset=coded, model="coded", output="kept.parquet", keep=["marks"], quiet=True)
+    assert kept["marks"].to_list() == plain["marks"].to_list()
+
+
 @pytest.mark.usefixtures("trained")
 def test_an_evaluation_is_that_of_the_command():
     frame = pd.read_csv("data.csv").head(50)

@@ -43,7 +43,18 @@ def _usual_type(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_binary_view(kind):
         return pa.binary()
-    return pa.dictionary(pa.int32(), _usual_type(kind.value_type)) if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(pa.int32(), _usual_type(kind.value_type))
+    return _usual_list(kind) if _is_list(kind) else kind
+
+
+def _usual_list(kind: pa.DataType) -> pa.DataType:
+    items = _usual_type(kind.value_type)
+    if items == kind.value_type:
+        return kind
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(items, kind.list_size)
+    return pa.large_list(items) if pa.types.is_large_list(kind) else pa.list_(items)
 
 
 def joined(tables: list[pa.Table]) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -50,7 +51,7 @@ ALL = ("all",)
 def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     """Predict each row of the data set, in its order. A row that an input feature drops has null predictions.
 
-    Returns the rows too if `job.options.returns_rows`.
+    Returns the rows too if `job.options.returns_rows`. They are then written only to an output that is given.
     """
     saved = model_of(job, blocks.device)
     refuse_top_k(saved.config, job.options.top_k)
@@ -58,19 +59,23 @@ def predict(job: Job, log: Log, blocks: Blocks) -> pa.Table | None:
     files = images or files_of(saved, job)
     keep = job.options.keep if images is None else ALL
     data = rows_to_predict(saved, files, keep, job.options.top_k)
-    path = prediction_file(job.options.output, job.output)
-    if isinstance(files, DataFiles):
+    is_written = job.options.output is not None or not job.options.returns_rows
+    path = prediction_file(job.options.output, job.output) if is_written else None
+    if path is not None and isinstance(files, DataFiles):
         refuse_own_data(path, files.files, job.dataset)
     tables, empty, confirm = [], 0, data.watch()
-    with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write, explained(confirm):
+    file = nullcontext() if path is None else writing(path, job.keys)
+    with computing(saved, job.options.threads, job.cpus), file as write, explained(confirm):
         for table, left_out in blocks.map(saved, data, partial(Predictor, top_k=job.options.top_k)):
-            write(table)
+            if write is not None:
+                write(table)
             empty += left_out
             if job.options.returns_rows:
                 tables.append(table)
         confirm()
     more = f", {count(empty)} empty for want of an input" if empty else ""
-    done = f"{data.name}: {counted(data.tally.rows, 'row')} predicted{more}: {path}"
+    where = "" if path is None else f": {path}"
+    done = f"{data.name}: {counted(data.tally.rows, 'row')} predicted{more}{where}"
     log(*notice_lines(data.notices(), data.name), done)
     return joined(tables) if tables else None
 
