@@ -48,7 +48,11 @@ class LearningRateScheduler(Section):
     warmup_fraction: Fraction = Field(
         0.0, description="Length of the linear warm-up from 0, as a fraction of all steps."
     )
-    reduce_eval_metric: str = Field("loss", min_length=1, description="Metric that is monitored for a plateau.")
+    reduce_eval_metric: str = Field(
+        "loss",
+        min_length=1,
+        description="Metric that is monitored for a plateau. Where the rows do not define it, the loss is.",
+    )
     reduce_eval_split: SplitName = Field("training", description="Split on which this metric is measured.")
     t_0: PositiveInt | None = Field(
         None, description="Number of steps to the first restart of the cosine. null: one evaluation interval."

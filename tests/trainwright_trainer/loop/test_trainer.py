@@ -46,6 +46,19 @@ def test_training_lowers_the_loss(job):
     assert history[-1].scores["validation"]["late"]["roc_auc"] > 0.7
 
 
+def test_the_loss_decides_a_plateau_where_the_rows_do_not_define_the_metric(job):
+    """Only one class: no roc_auc. The rates are those of a plateau of the loss."""
+    rates = []
+    for metric in ("roc_auc", "loss"):
+        section = {"reduce_on_plateau": 9, "reduce_on_plateau_patience": 0, "reduce_eval_split": "validation"}
+        scheduler = {**section, "reduce_eval_metric": metric}
+        one = job({"epochs": 6, "learning_rate": 0.5, "early_stop": -1, "learning_rate_scheduler": scheduler})
+        one.splits["validation"].held.floats[:, 2] = 1
+        rates.append([each.learning_rate for each in one.train().history])
+    assert rates[0] == rates[1]
+    assert 1 < len(set(rates[0])) < 6
+
+
 def test_passes_sum_to_the_whole_batch(job):
     """In float64 the weights after 14 steps agree to rounding for every cut of the global batch into passes."""
     ends = []

@@ -42,7 +42,7 @@ class Evaluator:
         scores = self._scores()
         progress = self.state.progress
         best = self._observe(scores)
-        self.state.plateau.observe(self.plateau_of.of(self._plateau_scores(scores)))
+        self._observe_plateau(self._plateau_scores(scores))
         self.state.metrics.reset()
         self.state.engine.model.train()
         evaluated = Evaluated(progress.epoch, progress.step, seconds, rows_per_second, learning_rate, scores, best)
@@ -86,6 +86,10 @@ class Evaluator:
         if improved:
             best.weights = self.state.weights()
         return improved
+
+    def _observe_plateau(self, scores: Scores) -> None:
+        monitored = self.plateau_of.defined_by(scores)
+        self.state.plateau.observe(monitored.of(scores), monitored.direction)
 
     def _plateau_scores(self, scores: Mapping[str, Scores]) -> Scores:
         section = self.trainer.learning_rate_scheduler or LearningRateScheduler()

@@ -39,7 +39,7 @@ class MonitoredMetric:
         return float(scores.get(self.field, {}).get(self.metric, math.nan))
 
     def defined_by(self, scores: Scores) -> MonitoredMetric:
-        """This metric, or the loss of the same output if the validation rows of `scores` do not define it."""
+        """This metric, or the loss of the same output if the rows of `scores` do not define it."""
         is_defined = decisive(self.name, scores) == self.name
         return self if is_defined else replace(self, metric="loss", direction="min")
 

@@ -241,7 +241,7 @@ class Trainer:
             arguments.seed,
             engine,
             metrics,
-            Plateau(arguments.scheduler, monitors.plateau.direction),
+            Plateau(arguments.scheduler),
             Best(monitors.validation, trainer.early_stop, arguments.tolerance),
             Progress(),
             Staging(self._ranks.device),

@@ -20,10 +20,10 @@ class Plateau:
     `reduce_on_plateau` times.
     """
 
-    def __init__(self, section: LearningRateScheduler, direction: Direction) -> None:
+    def __init__(self, section: LearningRateScheduler) -> None:
         self._limit, self._patience = section.reduce_on_plateau, section.reduce_on_plateau_patience
-        self._rate, self._smaller = section.reduce_on_plateau_rate, direction == "min"
-        self._best = math.inf if self._smaller else -math.inf
+        self._rate = section.reduce_on_plateau_rate
+        self._best = math.inf
         self._waited = 0
         self._reductions = 0
 
@@ -31,21 +31,23 @@ class Plateau:
     def factor(self) -> float:
         return float(self._rate**self._reductions)
 
-    def observe(self, value: float) -> None:
-        """Add the value of one round. A NaN is never better."""
+    def observe(self, value: float, direction: Direction) -> None:
+        """Add the value of one round. A NaN is never better. `direction`: the one in which the value improves."""
         if self._reductions >= self._limit:
             return
-        if self._better(value):
+        if self._better(value, direction):
             self._best, self._waited = value, 0
         else:
             self._waited += 1
         if self._waited > self._patience:
             self._reductions, self._waited = self._reductions + 1, 0
 
-    def _better(self, value: float) -> bool:
+    def _better(self, value: float, direction: Direction) -> bool:
         if math.isinf(self._best):
-            return value < self._best if self._smaller else value > self._best
-        return value < self._best * (1 - _THRESHOLD) if self._smaller else value > self._best * (1 + _THRESHOLD)
+            return math.isfinite(value)
+        if direction == "min":
+            return value < self._best * (1 - _THRESHOLD)
+        return value > self._best * (1 + _THRESHOLD)
 
     def state(self) -> dict[str, Any]:
         """The state as plain JSON."""
