@@ -45,6 +45,11 @@ def test_a_tick_sends_once_a_second(progress, sent, log, clock):
     assert len(sent) == 2
 
 
-def test_the_end_is_told(progress, sent, log):
+def test_at_the_end_no_trial_runs(progress, sent, log):
+    """The time budget has stopped those without an end."""
+    log.add({"rate": 0.1}, {})
+    log.add_score("0001", round_=1, epoch=0, step=1, value=0.5, seconds=1.0)
     progress.end(log)
-    assert sent[0].ended
+    (event,) = sent
+    assert (event.finished, event.running, event.ended) == (1, 0, True)
+    assert event.best[0].state == "stopped"

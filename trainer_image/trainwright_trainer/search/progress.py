@@ -8,7 +8,7 @@ from collections.abc import Callable
 from trainwright_trainer.callbacks.events import Searched, TrialRow
 from trainwright_trainer.search import words
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.trials import ended, ranked, running
+from trainwright_trainer.search.trials import ended, ranked, running, stopped
 from trainwright_trainer.search.words import SearchPlan
 from trainwright_trainer.storage.location import Place
 
@@ -42,7 +42,7 @@ class SearchProgress:
         self._send(log, has_ended=True)
 
     def _send(self, log: SearchLog, *, has_ended: bool) -> None:
-        trials = log.trials
+        trials = [stopped(trial) for trial in log.trials] if has_ended else log.trials
         finished = ended(trials)
         best = ranked(trials, self._plan.objective)[:BEST]
         rows = (
