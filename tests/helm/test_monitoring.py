@@ -39,10 +39,12 @@ def busy() -> Metrics:
     metrics.queued(3)
     metrics.passed(0.004)
     metrics.failed("Conflict")
+    metrics.failed("Quota")
     metrics.jobs({"Running": 2, "Failed": 1})
     metrics.retried("crash")
     for status in (200, 500, 0):
         metrics.requested("GET", "pods", status, 0.1)
+    metrics.requested("POST", "jobs", 403, 0.1)
     for answer in ("allowed", "denied", "busy"):
         metrics.admitted(answer)
     metrics.reported(503)
@@ -133,6 +135,20 @@ def test_one_job_whose_passes_end_with_a_bug_is_an_alert(prometheus: Prometheus)
     BUSY.failed("Unexpected")
     query = ALERTS["TrainwrightPassesFail"]["expr"]
     prometheus.wait_until(lambda: [one["metric"] for one in prometheus.query(query)] == [{"reason": "Unexpected"}])
+
+
+def test_a_job_that_waits_for_a_quota_is_no_alert(prometheus: Prometheus) -> None:
+    for name, selector in (
+        ("trainwright_pass_errors_total", 'reason="Quota"'),
+        ("trainwright_api_errors_total", 'status="403"'),
+    ):
+        alert = next(rule["expr"] for rule in ALERTS.values() if name in rule["expr"])
+        prometheus.wait_until(lambda rate=f"rate({name}{{{selector}}}[10m])": len(prometheus.query(rate)) > 0)
+        summed = re.sub(r"^sum( by \(\w+\))? ?\((.*?)\) > .*$", r"\2", alert)
+        label, value = selector.replace('"', "").split("=")
+        found = {one["metric"][label] for one in prometheus.query(summed)}
+        assert found
+        assert value not in found
 
 
 def test_a_metric_of_a_namespace_keeps_the_namespace_of_the_jobs(prometheus: Prometheus) -> None:

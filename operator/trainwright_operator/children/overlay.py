@@ -39,6 +39,7 @@ _KEYS = {"env": "name", "volumes": "name", "imagePullSecrets": "name", "initCont
     "resourceClaims": "name",
 }
 """The keys of the items of lists. The items of other lists are added."""
+_OF_A_TERM = ("matchExpressions", "matchFields")
 
 Template = Mapping[str, Any]
 Items = Sequence[Mapping[str, Any]]
@@ -62,7 +63,7 @@ def _merged(under: Template, over: Template) -> dict[str, Any]:
             merged = _merged(below, value)
             found[key] = _within_limits(merged, value) if key == "resources" else merged
         elif isinstance(below, list) and isinstance(value, list):
-            found[key] = _joined(below, value, _KEYS.get(key))
+            found[key] = _both(below, value) if key == "nodeSelectorTerms" else _joined(below, value, _KEYS.get(key))
         elif value is not None:
             found[key] = value
     return found
@@ -92,9 +93,23 @@ def _joined(under: Items, over: Items, key: str | None) -> list[Any]:
     return [*(item for item in under if not key or item[key] not in taken), *over]
 
 
-def scheduling(template: Template) -> dict[str, Any]:
-    """Return the fields that set the nodes, the priority, the service account and the pull secrets of the pods."""
+def _both(under: Items, over: Items) -> list[dict[str, Any]]:
+    """Return the terms of nodes that fit one term of each list. A node needs to fit one term of a list alone."""
+    return [
+        {key: [*one.get(key, ()), *other.get(key, ())] for key in _OF_A_TERM if one.get(key) or other.get(key)}
+        for one in under
+        for other in over
+    ]
+
+
+def scheduling(template: Template, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that set the nodes, the priority, the service account and the pull secrets of the pods.
+
+    `labels` are those of the pods. A spread constraint without a selector, which would select no pod, is about them.
+    """
     found = {key: template[key] for key in SCHEDULING if template.get(key)}
+    if spread := found.get("topologySpreadConstraints"):
+        found["topologySpreadConstraints"] = [{"labelSelector": {"matchLabels": dict(labels)}, **one} for one in spread]
     # Without it, a pod on the network of its node does not resolve the names of Services.
     return {**found, "dnsPolicy": "ClusterFirstWithHostNet"} if found.get("hostNetwork") else found
 
@@ -102,7 +117,7 @@ def scheduling(template: Template) -> dict[str, Any]:
 def init_containers(template: Template, image: str, security: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the user's containers that run first, with our image and security context where they have none."""
     return [
-        {"image": image, **container, "securityContext": {**security, **(container.get("securityContext") or {})}}
+        {"image": image, **container, "securityContext": _secured(security, mapping(container, "securityContext"))}
         for container in template.get("initContainers", ())
     ]
 
@@ -120,7 +135,11 @@ def tolerating(template: Template, requests: Mapping[str, Any]) -> Template:
 
 
 def tolerations(own: Items, template: Template) -> list[dict[str, Any]]:
-    return [dict(item) for item in (*own, *template.get("tolerations", ()))]
+    """Theirs replace ours of the same taint: of several, Kubernetes takes the time of the first."""
+    theirs = template.get("tolerations", ())
+    taken = {(item.get("key"), item.get("effect") or "NoExecute") for item in theirs}
+    kept = (item for item in own if (item["key"], item["effect"]) not in taken)
+    return [dict(item) for item in (*kept, *theirs)]
 
 
 def metadata(own: Mapping[str, str], template: Template) -> dict[str, Any]:
@@ -134,7 +153,13 @@ def metadata(own: Mapping[str, str], template: Template) -> dict[str, Any]:
 def security_context(
     own: Mapping[str, Any], template: Template, key: Literal["securityContext", "containerSecurityContext"]
 ) -> dict[str, Any]:
-    return {**own, **template.get(key, {})}
+    return _secured(own, template.get(key, {}))
+
+
+def _secured(own: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge security contexts. Capabilities that they add leave those dropped that we drop."""
+    both = {**mapping(own, "capabilities"), **mapping(theirs, "capabilities")}
+    return {**own, **theirs, **({"capabilities": both} if both else {})}
 
 
 def variables(own: Mapping[str, str], template: Template) -> list[dict[str, Any]]:

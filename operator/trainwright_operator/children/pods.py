@@ -76,7 +76,7 @@ def pod(child_spec: ChildSpec, made: Mapping[str, Any], role: Role, mounted: Seq
             "enableServiceLinks": False,
             "securityContext": overlay.security_context({**POD_SECURITY, **user}, template, "securityContext"),
             "tolerations": overlay.tolerations(_lost_node(child_spec.settings.unreachable_seconds), template),
-            **overlay.scheduling(template),
+            **overlay.scheduling(template, child_spec.labels),
             "volumes": overlay.volumes((item.volume for item in mounted), template),
             **({"initContainers": first} if first else {}),
             "containers": [dict(made)],

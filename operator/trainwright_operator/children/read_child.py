@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trainwright_operator.children.identity import QUEUE
 from trainwright_operator.children.kinds import kind_of
 from trainwright_operator.children.origin import origin_of_child
 from trainwright_operator.model import names
@@ -39,4 +40,5 @@ def read_child(raw: Any) -> Child | None:
         message=state.message,
         log_tail=state.log_tail,
         pods_refused=state.pods_refused,
+        has_queue=QUEUE in mapping(metadata, "labels"),
     )

@@ -28,6 +28,7 @@ from trainwright_operator.kube.resources import PODS, of_kind
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Pod, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
+from trainwright_operator.model.refusals import EXCEEDED_QUOTA
 from trainwright_operator.policies.in_use import ON_A_NODE, InUse
 from trainwright_operator.settings import Place, Settings
 
@@ -143,7 +144,7 @@ class Reconciler:
             pause = self._failed(key, error.reason, error.retry_after or 0.0)
             log.warning("%s; trying again in %.1f s", error, pause)
         except Refused as error:
-            pause = self._failed(key, "Refused")
+            pause = self._failed(key, "Quota" if EXCEEDED_QUOTA in str(error) else "Refused")
             log.warning("%s; trying again in %.1f s", error, pause)
         else:
             self._stale.discard(key)

@@ -10,7 +10,7 @@ from trainwright_api.resource.status import Attempt, Condition, TrainingJobStatu
 from trainwright_operator.model.plan import Event
 from trainwright_operator.model.status_builder import condition_of, current, end_of
 from trainwright_operator.policies.backend import WITHOUT_KUBERAY
-from trainwright_operator.policies.display import CANNOT_START, QUOTA_EXCEEDED
+from trainwright_operator.policies.display import CANNOT_START, IN_QUEUE, QUOTA_EXCEEDED
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,12 @@ BEFORE_ATTEMPTS = (
 )
 AFTER_ATTEMPTS = (
     Rule("Running", "True", "Normal", ("Stopping",)),
-    Rule("Running", "False", "Normal", ("Queued", QUOTA_EXCEEDED, "NamespaceMaximum", "BackOff", "WaitingForPods")),
+    Rule(
+        "Running",
+        "False",
+        "Normal",
+        ("Queued", IN_QUEUE, QUOTA_EXCEEDED, "NamespaceMaximum", "BackOff", "WaitingForPods"),
+    ),
     Rule("Running", "False", "Warning", (CANNOT_START,)),
     Rule("Stalled", "True", "Warning", ("KubeRayMissing", "CannotCreate")),
     Rule("Complete", "True", "Normal"),

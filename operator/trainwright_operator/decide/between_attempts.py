@@ -89,7 +89,7 @@ def suspended(context: Context) -> Plan | None:
         record(context, builder, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
     if attempt is not None:
         builder.condition("Running", False, "Suspended", "")
-    builder.condition("Accepted", True, "Accepted", "")
+    conditions.accepts(builder)
     builder.condition("Suspended", True, "Suspended", _GO_ON)
     conditions.settles(builder, "Suspended")
     builder.set(message=_GO_ON)
@@ -102,7 +102,7 @@ def kind_missing(context: Context) -> Plan | None:
     if needs is None:
         return None
     builder = context.builder()
-    builder.condition("Accepted", True, "Accepted", "")
+    conditions.accepts(builder)
     conditions.stalls(builder, needs.reason, needs.message)
     builder.set(message=needs.message)
     return Plan(status=builder.finish(phase), wake_at=context.now + timedelta(seconds=MISSING_KIND_SECONDS))
@@ -123,9 +123,10 @@ def backing_off(context: Context) -> Plan | None:
     if context.now >= due:
         return None
     builder = context.builder()
-    next_one = f"attempt {attempt.number + 1}, retry {context.job.status.retries or 1:,} of {context.limits.backoff:,}"
-    words = f"attempt {attempt.number} ended ({attempt.reason}); {next_one}, follows at {times.written(due)}"
-    conditions.waits(builder, "BackOff", words)
+    number, retries = attempt.number, context.job.status.retries or 1
+    next_one = f"attempt {number + 1}, retry {retries:,} of {context.limits.backoff:,}, follows at {times.written(due)}"
+    conditions.waits(builder, "BackOff", f"attempt {number} ended ({attempt.reason}); {next_one}")
+    builder.set(message=conditions.line(f"attempt {number} ended: {attempt.message or attempt.reason}; {next_one}"))
     return Plan(status=builder.finish(phase), wake_at=due)
 
 
@@ -141,4 +142,5 @@ def _queued(context: Context, attempt: Attempt, due: datetime) -> Plan | None:
     builder = context.builder()
     words = f"attempt {attempt.number} found no room for all of its pods; attempt {attempt.number + 1} tries again"
     conditions.waits(builder, "Queued", words)
+    builder.set(message=words)
     return Plan(status=builder.finish(phase), wake_at=again)

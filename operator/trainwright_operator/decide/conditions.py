@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_api.resource.messages import LINE_LETTERS
-from trainwright_operator.model.status_builder import StatusBuilder
+from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 
 CHANGED = (
     "the spec has changed since the job started, and what was started goes on unchanged: "
@@ -20,6 +20,12 @@ def line(text: str) -> str:
     """Return the text as one line for the status, cut to LINE_LETTERS characters."""
     words = " · ".join(part.strip() for part in text.splitlines() if part.strip())
     return words if len(words) <= LINE_LETTERS else words[: LINE_LETTERS - 1] + "…"
+
+
+def accepts(builder: StatusBuilder) -> None:
+    """The spec can be run. The message of the last attempt, with its size and the warnings, stays."""
+    before = condition_of(builder.get("conditions"), "Accepted", "True")
+    builder.condition("Accepted", True, "Accepted", before.message if before else "")
 
 
 def waits(builder: StatusBuilder, reason: str, message: str) -> None:

@@ -159,7 +159,7 @@ class Context:
     @property
     def is_queued_by_kueue(self) -> bool:
         """True if Kueue decides when the job gets room."""
-        return bool(self._stored.get("queueName"))
+        return bool(self._stored.get("queueName")) or (self.child is not None and self.child.has_queue)
 
     @property
     def changed(self) -> bool:
@@ -201,6 +201,8 @@ class Context:
 
     def builder(self) -> StatusBuilder:
         builder = StatusBuilder(self.job, self.now)
+        if not self.job.suspend and builder.holds("Suspended"):
+            builder.condition("Suspended", False, "Resumed")
         if self._read_back is not None:
             builder.set(**{name: getattr(self._read_back, name) for name in self._read_back.model_fields_set})
         return builder

@@ -96,8 +96,6 @@ def assign_attempt(context: Context) -> Plan | None:
     builder.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
     warnings = (_summary(context, resolved, first), *(job.validation.warnings if job.validation else ()))
     builder.condition("Accepted", True, "Accepted", "; ".join(warnings))
-    if builder.holds("Suspended"):
-        builder.condition("Suspended", False, "Resumed")
     _wait(context, builder, attempt)
     return Plan(status=builder.finish(phase))
 
@@ -105,7 +103,7 @@ def assign_attempt(context: Context) -> Plan | None:
 def _crowded(context: Context, words: str) -> Plan:
     """Wait for the other jobs of the namespace, and look again as often as after a first failure."""
     builder = context.builder()
-    builder.condition("Accepted", True, "Accepted", "")
+    conditions.accepts(builder)
     conditions.waits(builder, namespace_quota.CROWDED, words)
     builder.set(message=words)
     again = times.after(context.now, retry.pause(1, context.job.uid, context.settings.backoff))

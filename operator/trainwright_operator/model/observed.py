@@ -87,6 +87,8 @@ class Child:
     """The last log lines, if the child's status holds them."""
     pods_refused: str = ""
     """Why its pods cannot be created, if the child's status holds it."""
+    has_queue: bool = False
+    """True if it has the label of a queue of Kueue, which Kueue itself sets in a namespace with a default queue."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,16 @@ CANNOT_START = "CannotStart"
 """The reason of an attempt that cannot start until a person fixes its cause, such as an image that does not exist."""
 QUOTA_EXCEEDED = "QuotaExceeded"
 """The reason of an attempt whose child a ResourceQuota does not admit, such as one of the number of Jobs."""
+IN_QUEUE = "WaitsInQueue"
+"""The reason of an attempt whose child Kueue holds back. It takes no room, so no gang waits for it."""
 _OF_A_REASON: dict[str, Phase] = {
     "Queued": "Queued",
+    IN_QUEUE: "Queued",
     QUOTA_EXCEEDED: "Queued",
     "NamespaceMaximum": "Queued",
+    "Invalid": "Invalid",
+    "ChangedAfterStart": "Invalid",
+    "ForbiddenByPolicy": "Invalid",
     "Starting": "Starting",
     CANNOT_START: "Starting",
     "Stopping": "Stopping",
@@ -37,11 +43,11 @@ def phase(status: TrainingJobStatus) -> Phase:
 
 
 def waiting(child: Child, snapshot: Snapshot) -> tuple[str, str]:
-    """Return the reason, Queued, CannotStart or Starting, and a one-line message."""
+    """Return the reason, WaitsInQueue, Queued, CannotStart or Starting, and a one-line message."""
     pods = snapshot.pods
     own = [pod for pod in of_child(pods, child.attempt, child.stage) if not pod.ended]
     if child.state == "suspended":
-        return "Queued", with_queue(f"{child.kind} {child.name} waits in its queue", child, snapshot)
+        return IN_QUEUE, with_queue(f"{child.kind} {child.name} waits in its queue", child, snapshot)
     without_room = next((pod for pod in own if pod.unschedulable), None)
     if without_room is not None:
         return "Queued", f"pods wait for room: {without_room.unschedulable}"

@@ -24,6 +24,11 @@ from trainwright_operator.policy import ANY, Policy
 _UNPRIVILEGED = ("runAsUser", "runAsGroup", "runAsNonRoot", "fsGroup", "fsGroupChangePolicy", "supplementalGroups")
 """The keys of a pod's security context that grant nothing, unless they name the user or the group 0."""
 
+_SELINUX_TYPES = ("", "container_t", "container_init_t", "container_kvm_t", "container_engine_t")
+"""The types of SELinux that Pod Security *restricted* allows."""
+_APPARMOR = "container.apparmor.security.beta.kubernetes.io/"
+"""The annotation that set the profile before the field `appArmorProfile`."""
+
 Images = tuple[str, ...]
 
 
@@ -93,6 +98,9 @@ def _template(path: str, template: RoleTemplate, policy: Policy) -> Iterator[Pro
     ):
         for place, word in _host_settings(context or {}):
             yield from _host(f"{path}.{key}.{place}", word, policy)
+    for key, value in (template.annotations or {}).items():
+        if key.startswith(_APPARMOR) and value == "unconfined":
+            yield from _host(f"{path}.annotations.{key}", "privileged", policy)
     if template.resource_claims and policy.most_gpus:
         words = "devices that are not counted, beside a maximum of GPUs"
         yield _refused(f"{path}.resourceClaims", words, "maxGpusPerJob", "ask for GPUs in backend.trainer")
@@ -126,6 +134,8 @@ def _host_settings(context: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, "root"
         elif key == "capabilities" and mapping(value).get("add"):
             yield f"{key}.add", "capabilities"
+        elif key == "capabilities" and "ALL" not in (mapping(value).get("drop", ["ALL"]) or ()):
+            yield f"{key}.drop", "capabilities"
         elif not _grants_nothing(key, value):
             yield key, "privileged"
 
@@ -135,13 +145,10 @@ def _grants_nothing(key: str, value: Any) -> bool:
         return mapping(value).get("type") != "Unconfined"
     if key in ("privileged", "allowPrivilegeEscalation"):
         return value is False
-    return key in (
-        *_UNPRIVILEGED,
-        "capabilities",
-        "readOnlyRootFilesystem",
-        "seLinuxOptions",
-        "supplementalGroupsPolicy",
-    )
+    if key == "seLinuxOptions":
+        options = mapping(value)
+        return not (options.get("user") or options.get("role")) and (options.get("type") or "") in _SELINUX_TYPES
+    return key in (*_UNPRIVILEGED, "capabilities", "readOnlyRootFilesystem", "supplementalGroupsPolicy")
 
 
 def _image(path: str, image: str, policy: Policy) -> Iterator[Problem]:
@@ -151,7 +158,9 @@ def _image(path: str, image: str, policy: Policy) -> Iterator[Problem]:
 
 def _lies_in(image: str, registry: str) -> bool:
     folder = registry.rstrip("/")
-    return any(name.startswith((f"{folder}/", f"{folder}:", f"{folder}@")) for name in (image, _full(image)))
+    names = (image, _full(image))
+    has_tag = any(name.startswith(f"{folder}:") and "/" not in name.removeprefix(folder) for name in names)
+    return has_tag or any(name.startswith((f"{folder}/", f"{folder}@")) for name in names)
 
 
 def _full(image: str) -> str:

@@ -35,7 +35,7 @@ def why_fixed(spec: TrainingJobSpec, snapshot: Snapshot) -> str:
         return f"the task {spec.task} has no checkpoint to go on from"
     if spec.entrypoint is not None:
         return "the train function of an entrypoint is not resized"
-    if spec.queue_name is not None:
+    if spec.queue_name is not None or any(child.has_queue for child in snapshot.children):
         return "Kueue decides about its room"
     if spec.resize_limit == 0:
         return "resizeLimit is 0"

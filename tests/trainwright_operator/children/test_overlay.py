@@ -154,7 +154,7 @@ def test_local_has_no_other_word_for_a_gpu_than_its_resources() -> None:
 SCHEDULED: dict[str, Any] = {
     "runtimeClassName": "nvidia",
     "schedulerName": "volcano",
-    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}],
+    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "b"}}}],
     "hostNetwork": True,
     "hostIPC": True,
 }
@@ -206,6 +206,49 @@ def test_the_part_for_preprocessing_reaches_its_pod() -> None:
     template = templates(made)["worker"]
     assert template["spec"]["nodeSelector"] == {"all": "x", "pool": "cpu"}
     assert container(template)["resources"] == {"requests": {"cpu": "1"}}
+
+
+def test_a_spread_constraint_without_a_selector_is_about_the_pods_of_the_attempt() -> None:
+    made = templates(
+        child_spec("ray", podTemplate={"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "rack"}]})
+    )
+    (spread,) = made["worker"]["spec"]["topologySpreadConstraints"]
+    assert spread["labelSelector"]["matchLabels"].items() <= made["worker"]["metadata"]["labels"].items()
+    assert spread["labelSelector"]["matchLabels"]["trainwright.dev/attempt"] == "1"
+
+
+def test_a_capability_that_is_added_leaves_the_others_dropped() -> None:
+    given = {"capabilities": {"add": ["IPC_LOCK"]}}
+    first = {"initContainers": [{"name": "one", "securityContext": given}]}
+    made = templates(child_spec("local", podTemplate={"containerSecurityContext": given, **first}))["trainer"]
+    for found in (container(made), made["spec"]["initContainers"][0]):
+        assert found["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
+
+
+def test_nodes_have_to_fit_the_terms_of_all_templates() -> None:
+    """A node needs to fit one term of a list alone, so a list with the terms of both would let more nodes in."""
+
+    def required(*terms: dict[str, Any]) -> dict[str, Any]:
+        return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}}
+
+    def having(key: str) -> dict[str, Any]:
+        return {"key": key, "operator": "Exists"}
+
+    zones = required({"matchExpressions": [having("a")]}, {"matchFields": [having("b")]})
+    given = {"affinity": zones, "worker": {"affinity": required({"matchExpressions": [having("gpu")]})}}
+    made = templates(child_spec("ray", podTemplate=given))
+    assert made["head"]["spec"]["affinity"] == zones
+    assert made["worker"]["spec"]["affinity"] == required(
+        {"matchExpressions": [having("a"), having("gpu")]},
+        {"matchExpressions": [having("gpu")], "matchFields": [having("b")]},
+    )
+
+
+def test_a_toleration_replaces_ours_of_the_same_taint() -> None:
+    patient = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 3600}
+    found = templates(child_spec("local", podTemplate={"tolerations": [patient]}))["trainer"]["spec"]["tolerations"]
+    assert [one for one in found if one["key"] == patient["key"]] == [patient]
+    assert len(found) == 2
 
 
 def test_a_container_that_runs_first_is_restricted_and_has_our_image_unless_it_says_otherwise() -> None:

@@ -21,12 +21,13 @@ def test_a_crash_is_tried_again_after_a_pause_and_counts() -> None:
     assert not cluster.children
     assert cluster.status.retries == 1
     assert cluster.condition("Running") == ("False", "BackOff")
-    assert cluster.status.message == "attempt 1 ended: Job entrypoint command failed"
     (told,) = [one.message for one in cluster.status.conditions or [] if one.type == "Running"]
     (last,) = cluster.status.attempts or []
     pause = due(cluster.status, last, UID, SETTINGS.backoff)
     assert pause is not None
-    assert told == f"attempt 1 ended (Crash); attempt 2, retry 1 of 1, follows at {times.written(pause)}"
+    next_one = f"attempt 2, retry 1 of 1, follows at {times.written(pause)}"
+    assert told == f"attempt 1 ended (Crash); {next_one}"
+    assert cluster.status.message == f"attempt 1 ended: Job entrypoint command failed; {next_one}"
     cluster.wait(12.1)
     cluster.settle()
     assert cluster.status.attempt == 2

@@ -53,6 +53,18 @@ def test_a_size_that_only_the_nodes_decide_is_checked_before_anything_is_created
     assert not cluster.created
 
 
+def test_a_job_that_is_resumed_and_has_to_wait_is_no_longer_suspended() -> None:
+    cluster = Cluster(
+        spec={**RAY, "suspend": True}, settings=replace(SETTINGS, policy=Policy(max_workers_per_namespace=3))
+    )
+    cluster.settle()
+    assert cluster.status.phase == "Suspended"
+    cluster.others = Held(2, 0)
+    cluster.spec = RAY
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Suspended")) == ("Queued", ("False", "Resumed"))
+
+
 def test_a_job_waits_for_the_others_of_its_namespace_and_then_starts() -> None:
     cluster = Cluster(spec=RAY, settings=replace(SETTINGS, policy=Policy(max_workers_per_namespace=3)))
     cluster.others = Held(2, 0)

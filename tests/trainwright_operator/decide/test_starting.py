@@ -9,7 +9,7 @@ import pytest
 
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
 from trainwright_operator.decide.plan import plan
-from trainwright_operator.model.observed import Node, Taint
+from trainwright_operator.model.observed import Node, Taint, Waiting
 from trainwright_operator.policies.refused_pods import FIRST_LOOK_SECONDS, SECONDS_BETWEEN_LOOKS
 
 from ..simulation import SETTINGS, SPEC, Cluster
@@ -46,6 +46,7 @@ def test_kueue_holds_a_child_in_its_queue() -> None:
     cluster.settle()
     child = cluster.child
     assert (cluster.status.phase, cluster.status.message) == ("Queued", f"Job {child.name} waits in its queue")
+    assert cluster.condition("Running") == ("False", "WaitsInQueue")
     cluster.queued[child.uid] = "insufficient quota for cpu"
     cluster.settle()
     assert cluster.status.message == f"Job {child.name} waits in its queue: insufficient quota for cpu"
@@ -57,6 +58,19 @@ def test_kueue_holds_a_child_in_its_queue() -> None:
     assert (cluster.status.attempt, cluster.status.preemptions, cluster.status.retries) == (2, 1, None)
     ended = (cluster.status.attempts or [])[0]
     assert ended.message == f"{child.name} was sent back to its queue: Preempted to accommodate another workload"
+
+
+@pytest.mark.parametrize("has_queue", [True, False])
+def test_a_gang_in_a_default_queue_of_kueue_gives_its_nodes_to_no_other(has_queue: bool) -> None:
+    """Kueue sets the label of the queue itself, so the spec does not name it."""
+    cluster = Cluster(spec=RAY)
+    cluster.settle()
+    cluster.children[cluster.child.name] = replace(cluster.child, has_queue=has_queue)
+    cluster.waiting = (Waiting("", "other", gang=True, trying=True, gpus=0),)
+    cluster.wait(1000)
+    cluster.settle()
+    assert cluster.status.attempts is not None
+    assert (cluster.status.attempts[0].reason is None) is has_queue
 
 
 def test_pods_that_a_quota_refuses_are_explained_until_they_exist() -> None:

@@ -102,9 +102,10 @@ def test_a_job_that_waits_for_the_maximum_of_its_namespace_is_crowded(status: st
         raw_job(condition("Running", "True", reason="Running")),
         raw_job(condition("Running", "False", reason="Starting")),
         raw_job(condition("Running", "False", reason="Queued"), queueName="gpus"),
+        raw_job(condition("Running", "False", reason="WaitsInQueue")),
         raw_job(condition("Running", "False", reason="Queued"), condition("Failed")),
     ],
-    ids=["new", "running", "starting", "in a queue of Kueue", "finished"],
+    ids=["new", "running", "starting", "in a queue of Kueue", "held back by Kueue", "finished"],
 )
 def test_others_wait_for_no_room(raw: dict[str, Any]) -> None:
     assert strip_job(raw).waiting is None

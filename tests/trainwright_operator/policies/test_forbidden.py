@@ -67,6 +67,22 @@ def test_a_job_that_asks_for_nothing_special_is_allowed() -> None:
             "podTemplate.containerSecurityContext.capabilities.add: capabilities: not allowed",
         ),
         (
+            {"containerSecurityContext": {"capabilities": {"drop": []}}},
+            "podTemplate.containerSecurityContext.capabilities.drop: capabilities: not allowed",
+        ),
+        (
+            {"containerSecurityContext": {"seLinuxOptions": {"type": "spc_t"}}},
+            "podTemplate.containerSecurityContext.seLinuxOptions: privileged: not allowed",
+        ),
+        (
+            {"securityContext": {"seLinuxOptions": {"level": "s0", "user": "system_u"}}},
+            "podTemplate.securityContext.seLinuxOptions: privileged: not allowed",
+        ),
+        (
+            {"annotations": {"container.apparmor.security.beta.kubernetes.io/trainer": "unconfined"}},
+            "podTemplate.annotations.container.apparmor.security.beta.kubernetes.io/trainer: privileged: not allowed",
+        ),
+        (
             {"initContainers": [{"name": "a", "securityContext": {"privileged": True}}]},
             "podTemplate.initContainers[0].securityContext.privileged: privileged: not allowed",
         ),
@@ -121,6 +137,11 @@ def test_images_come_from_the_registries_that_are_listed(image: str, allowed: bo
     found = refused(Policy(registries=("registry.example.com/team/", "docker.io/library")), image=image)
     words = f"late: image: the image {image}: not allowed in this cluster (policy.registries)"
     assert found == "" if allowed else found.startswith(words)
+
+
+def test_a_registry_is_that_of_one_port() -> None:
+    for image, is_refused in (("registry.example.com:5000/a/b", True), ("registry.example.com/a/b:1", False)):
+        assert bool(refused(Policy(registries=("registry.example.com",)), image=image)) is is_refused
 
 
 def test_so_do_the_images_that_run_first() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from dataclasses import replace
 
 import pytest
+from testkit.cluster import certificates
 from testkit.server.listening import HANG, listening
 
 from trainwright_api.resource.messages import ProgressMessage, Reply, Report
@@ -72,6 +74,21 @@ def test_what_is_no_reply(operator, endpoint, answer, line, refused):
     with pytest.raises(NotTaken) as failed:
         endpoint.post(REPORT)
     assert (str(failed.value), failed.value.refused) == (line, refused)
+
+
+def test_a_ca_without_key_usage_is_one(tmp_path, monkeypatch):
+    """`openssl req -x509` makes such CAs. From Python 3.13 on, a new context refuses them."""
+    made = ssl.create_default_context
+
+    def strict(**options):
+        context = made(**options)
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
+        return context
+
+    monkeypatch.setattr(ssl, "create_default_context", strict)
+    monkeypatch.setattr(certificates, "AUTHORITY", ("basicConstraints=critical,CA:TRUE",))
+    with listening(tmp_path) as operator:
+        assert Endpoint(operator.url, operator.token_file, operator.ca).post(REPORT) == Reply()
 
 
 def test_one_that_never_answers(operator, endpoint):

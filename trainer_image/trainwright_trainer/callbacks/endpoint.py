@@ -49,6 +49,8 @@ class Endpoint:
         if address.scheme != "https" or not address.hostname:
             raise ValueError(f"{self.url} is no https address")
         trust = ssl.create_default_context(cafile=self.ca)
+        # Python 3.13 verifies certificates more strictly than the API server does: CAs in use fail its check.
+        trust.verify_flags &= ~ssl.VERIFY_X509_STRICT
         headers = {
             "Authorization": f"Bearer {self.token_file.read_text().strip()}",
             "Content-Type": "application/json",
