@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,14 @@ from sklearn.metrics import mean_absolute_error, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from trainwright_api.config.outputs import VectorOutput
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.analysis import baselines as module
 from trainwright_trainer.analysis.baselines import LINEAR, TREES, baselines, check_baselines
 from trainwright_trainer.analysis.design_matrix import design_of
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.data.prepared import TEST, TRAIN
+from trainwright_trainer.models.units import vectors
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,15 @@ def test_their_scores_are_those_of_the_raw_table(subject: Subject, table: pd.Dat
         error = mean_absolute_error(test["z"], model.fit(train, train["z"]).predict(test))
         assert found["z"][name]["mean_absolute_error"] == pytest.approx(error, rel=0.05)
     assert all("loss" not in scores for each in found.values() for scores in each.values())
+
+
+def test_shares_are_predicted_as_they_are() -> None:
+    """The metrics take the softmax of the logits of such an output."""
+    feature = VectorOutput.model_validate({"name": "v", "softmax": True, "loss": {"type": "softmax_cross_entropy"}})
+    shares = np.array([[0.25, 0.75], [0.5, 0.5]])
+    model = SimpleNamespace(predict=lambda _: shares)
+    logits = module._KINDS["vector"](model, None, SimpleNamespace(feature=feature))
+    assert vectors(feature, logits) == pytest.approx(shares)
 
 
 def test_they_follow_from_the_seed(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:

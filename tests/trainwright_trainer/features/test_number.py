@@ -158,6 +158,13 @@ def test_a_constant_column_is_scaled_to_zero(run, normalization):
     assert found.statistics["scale"] == 1.0
 
 
+@pytest.mark.parametrize("value", [0.1, 2.7, 19.99])
+def test_a_constant_has_no_spread_whatever_the_rounding_of_its_mean(run, value):
+    for block in (3, 1000):
+        found = run("number", [value] * 300, normalization="zscore", block=block)
+        assert (found.statistics["mean"], found.statistics["std"], found.statistics["scale"]) == (value, 0.0, 1.0)
+
+
 @pytest.mark.parametrize(
     "values",
     [

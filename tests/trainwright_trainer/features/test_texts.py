@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -22,6 +23,8 @@ from trainwright_trainer.features.texts import dictionary_of, texts_of, without_
         (pa.array([-3, None]), ["-3", None]),
         (pa.array([1.0, 2.5, float("nan"), None]), ["1", "2.5", None, None]),
         (pa.array([0.1], pa.float64()), ["0.1"]),
+        (pa.array([0.1, 1e-7, 2.0, 16777216.0, None], pa.float32()), ["0.1", "1e-07", "2", "16777216", None]),
+        (pa.array(np.array([0.1, np.nan], np.float16)), ["0.1", None]),
         (pa.array([True, False]), ["true", "false"]),
         (pa.array([date(2024, 1, 2)]), ["2024-01-02"]),
         (pa.array([datetime(2024, 1, 2, 3, 4, 5)], pa.timestamp("s")), ["2024-01-02 03:04:05"]),

@@ -51,6 +51,12 @@ def test_statistics_are_of_the_training_rows_that_are_there(run, block):
     assert (found["rows"], found["missing"]) == (5, 2)
 
 
+def test_equal_numbers_of_a_place_have_no_spread(run):
+    found = run("vector", [[0.1, 1.0], [0.1, 2.0], [0.1, 4.0]] * 100, block=1000).statistics
+    assert (found["mean"][0], found["std"][0]) == (pytest.approx(0.1, rel=1e-6), 0.0)
+    assert found["std"][1] > 1
+
+
 @pytest.mark.parametrize("block", [1, 2, 100])
 @pytest.mark.parametrize(
     ("options", "first", "second"),

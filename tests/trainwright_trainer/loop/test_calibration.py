@@ -40,15 +40,28 @@ def test_the_temperature_undoes_a_factor(factor: float) -> None:
 def test_no_other_temperature_has_a_smaller_cross_entropy() -> None:
     logits, targets = drawn(3, rows=300)
     found = temperature_of(3 * logits, targets)
-    least = F.cross_entropy(3 * logits.double() / found, targets)
+
+    def loss(temperature: float) -> float:
+        """That of the rows, and of one row with the mean of their logits and each class in equal shares."""
+        scores = 3 * logits.double() / temperature
+        unsure = -torch.log_softmax(scores, 1).mean()
+        return float(F.cross_entropy(scores, targets, reduction="sum") + unsure)
+
     for other in (0.99, 1.01):
-        assert F.cross_entropy(3 * logits.double() / (other * found), targets) > least
+        assert loss(other * found) > loss(found)
 
 
-def test_rows_without_a_mistake_and_without_a_signal_have_the_bounds() -> None:
+def test_rows_without_a_signal_have_the_largest_temperature() -> None:
     logits = torch.tensor([3.0, -2.0])
-    assert temperature_of(logits, torch.tensor([1.0, 0.0])) == pytest.approx(1 / LARGEST)
     assert temperature_of(logits, torch.tensor([0.0, 1.0])) == pytest.approx(LARGEST)
+
+
+@pytest.mark.parametrize("rows", [20, 200, 2000])
+def test_rows_without_a_mistake_make_no_prediction_certain(rows: int) -> None:
+    """The probability of a mistake is that of half a mistake in all rows."""
+    log_odds = torch.tensor([3.0, -3.0]).repeat(rows // 2)
+    found = temperature_of(log_odds, (log_odds > 0).float())
+    assert float(torch.sigmoid(torch.tensor(-3 / found))) == pytest.approx(1 / (2 * rows), rel=0.05)
 
 
 def config() -> ModelConfig:

@@ -46,6 +46,20 @@ def test_training_lowers_the_loss(job):
     assert history[-1].scores["validation"]["late"]["roc_auc"] > 0.7
 
 
+def test_the_scores_of_training_are_those_of_the_whole_round(job):
+    """Rounds of 3 steps in epochs of 7: two of them cross the end of an epoch."""
+    trainer = {"epochs": 3, "early_stop": -1, "steps_per_checkpoint": 3, "should_shuffle": False, "learning_rate": 1e-9}
+    one = job({**trainer, "precision": "float64"})
+    rounds = one.train().history
+    step = job({**trainer, "precision": "float64", "steps_per_checkpoint": 1}).train().history
+    losses = [each.scores["train"]["late"]["loss"] for each in step]
+    rows = [16, 16, 16, 16, 16, 16, 4] * 3
+    for number, found in enumerate(rounds[:6]):
+        part = slice(3 * number, 3 * number + 3)
+        mean = sum(loss * count for loss, count in zip(losses[part], rows[part], strict=True)) / sum(rows[part])
+        assert found.scores["train"]["late"]["loss"] == pytest.approx(mean, rel=1e-6)
+
+
 def test_the_loss_decides_a_plateau_where_the_rows_do_not_define_the_metric(job):
     """Only one class: no roc_auc. The rates are those of a plateau of the loss."""
     rates = []

@@ -43,9 +43,9 @@ def test_one_class_has_no_area_and_shares_of_nothing_are_zero(make: Make, feed: 
 @pytest.mark.parametrize("type_", ["number", "vector"])
 def test_targets_that_do_not_vary_have_no_r2(make: Make, feed: Feed, type_: str) -> None:
     width = (3,) if type_ == "vector" else ()
-    for rows in (1, 2):
+    for rows, value in ((1, 1.0), (2, 1.0), (300, 8.4265), (300, -0.1)):
         metrics = make(type_)
-        feed(metrics, torch.zeros(rows, *width), torch.ones(rows, *width))
+        feed(metrics, torch.zeros(rows, *width), torch.full((rows, *width), value))
         assert "r2" not in metrics.compute()["y"]
 
 

@@ -36,6 +36,15 @@ def test_plateaus_are_those_of_torch(direction):
     assert one.factor < 0.1
 
 
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("direction", ["min", "max"])
+def test_an_equal_value_is_not_better(direction, value):
+    one = plateau(reduce_on_plateau_patience=0)
+    for _ in range(3):
+        one.observe(value, direction)
+    assert one.factor == pytest.approx(0.01)
+
+
 def test_a_nan_is_never_better():
     one = plateau(reduce_on_plateau_patience=0)
     for value in (1.0, math.nan):

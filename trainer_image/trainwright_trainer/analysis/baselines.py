@@ -21,6 +21,7 @@ from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import TEST, TRAIN
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.models.targets import targets_of
+from trainwright_trainer.models.units import softmax_waits
 
 MOST_ROWS = 50_000
 MOST_CELLS = 5_000_000
@@ -163,5 +164,11 @@ def _values(model: Any, columns: Any, _: Any) -> Array:
     return np.asarray(model.predict(columns), dtype=np.float64)
 
 
-_KINDS = {"binary": _log_odds, "category": _log_shares, "number": _values, "vector": _values}
+def _vectors(model: Any, columns: Any, state: Any) -> Array:
+    """float64 [rows, size]. Where predictions are the softmax of the logits, the logarithms of the values."""
+    values = _values(model, columns, state)
+    return np.log(np.maximum(values, _SMALLEST)) if softmax_waits(state.feature) else values
+
+
+_KINDS = {"binary": _log_odds, "category": _log_shares, "number": _values, "vector": _vectors}
 """Predictions in the form of a model's logits, by type of output."""

@@ -51,7 +51,9 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
     if not len(numbers):
         return Moments(rows, missing, 0, 0.0, 0.0, np.inf, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as an infinite m2
-        mean = float(numbers.mean())
+        minimum, maximum = float(numbers.min()), float(numbers.max())
+        # The mean of equal numbers can differ from them in its last bit, which would be their standard deviation.
+        mean = minimum if minimum == maximum else float(numbers.mean())
         distances = numbers - mean
         m2 = float(np.sum(np.square(distances, out=distances)))  # a BLAS dot product's order depends on its threads
     return Moments(
@@ -60,8 +62,8 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
         len(numbers),
         mean,
         m2,
-        float(numbers.min()),
-        float(numbers.max()),
+        minimum,
+        maximum,
         (numbers,) if keep else (),
         (counts_of(pa.array(numbers + 0.0)),) if count else (),  # -0.0 is 0.0
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -60,8 +61,17 @@ def _without_bytes(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _float_text(value: float) -> str:
-    return str(int(value)) if value.is_integer() else repr(value)
+_NARROW: dict[pa.DataType, type[np.floating[Any]]] = {pa.float16(): np.float16, pa.float32(): np.float32}
+"""The floats whose shortest decimal form has fewer digits than that of float64."""
+
+
+def float_text(value: float, narrow: type[np.floating[Any]] | None = None) -> str | None:
+    """The text of a float, None for NaN. `narrow`: its own type, if that is not float64."""
+    if value != value:
+        return None
+    if value.is_integer():
+        return str(int(value))
+    return repr(value if narrow is None else float(str(narrow(value))))
 
 
 def _decimal_text(value: Decimal) -> str:
@@ -73,16 +83,15 @@ def texts_of(values: pa.Array) -> pa.Array:
     """The values as `pa.string()`. Nulls stay null, and NaN becomes null.
 
     Whole numbers have no decimal point, whatever their type, because a column of whole numbers with a gap is often
-    stored as floats. Other floats have their shortest decimal form, decimals no zeros at their end, booleans are true
-    and false, times ISO 8601.
+    stored as floats. Other floats have the shortest decimal form of their own type, decimals no zeros at their end,
+    booleans are true and false, times ISO 8601.
     """
     if pa.types.is_string(values.type):
         return values
     if pa.types.is_floating(values.type):
         numbers = pc.cast(values, pa.float64()).to_pylist()
-        return pa.array(
-            [None if number is None or number != number else _float_text(number) for number in numbers], pa.string()
-        )
+        narrow = _NARROW.get(values.type)
+        return pa.array([None if number is None else float_text(number, narrow) for number in numbers], pa.string())
     if pa.types.is_decimal(values.type):
         decimals = values.to_pylist()
         return pa.array([None if number is None else _decimal_text(number) for number in decimals], pa.string())

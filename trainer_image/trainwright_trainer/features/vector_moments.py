@@ -33,7 +33,8 @@ def observed(values: pa.Array, *, counts: bool) -> VectorMoments:
     vectors = rows_of(present).astype(np.float64) if size else np.zeros((0, 0))
     if not len(vectors):
         return VectorMoments(len(values), values.null_count, 0, np.zeros(0), np.zeros(0), ())
-    mean = vectors.mean(axis=0)
+    equal = vectors.min(axis=0) == vectors.max(axis=0)
+    mean = np.where(equal, vectors[0], vectors.mean(axis=0))  # as in `moments.observe`
     tables = (counts_of(_as_bytes(present)),) if counts else ()
     return VectorMoments(len(values), values.null_count, size, mean, ((vectors - mean) ** 2).sum(axis=0), tables)
 

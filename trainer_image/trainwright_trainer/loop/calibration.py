@@ -22,7 +22,7 @@ from trainwright_trainer.models.model import Model
 from trainwright_trainer.models.trainable import Tensors
 
 LARGEST = 20.0
-"""Temperatures are between 1 / LARGEST and LARGEST: rows without a mistake would have the temperature 0."""
+"""Temperatures are between 1 / LARGEST and LARGEST: logits without any signal would have an infinite one."""
 _BISECTIONS = 60
 
 
@@ -45,18 +45,21 @@ def calibrate(model: Model, validation: Loader, batch_rows: int, ranks: Ranks) -
 
 
 def temperature_of(logits: torch.Tensor, targets: torch.Tensor) -> float:
-    """The temperature with the smallest mean cross entropy. Logits: [rows] (log-odds) or [rows, classes].
+    """The temperature with the smallest cross entropy. Logits: [rows] (log-odds) or [rows, classes].
 
-    The cross entropy is convex in the inverse temperature, so bisection of its derivative finds the minimum.
+    One row more has the mean of the rows' logits, and each class in equal shares: otherwise rows without a mistake,
+    as small validation sets often are, would make every prediction certain. The cross entropy is convex in the inverse
+    temperature, so bisection of its derivative finds the minimum.
     """
     classes = logits if logits.ndim == 2 else torch.stack([torch.zeros_like(logits), logits], 1)
     scores = classes.double()
     own = scores.gather(1, targets.long().unsqueeze(1)).squeeze(1)
+    unsure = scores.mean(1).mean()
     low, high = -math.log(LARGEST), math.log(LARGEST)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         expected = (torch.softmax(scores * math.exp(middle), 1) * scores).sum(1)
-        if float((expected - own).sum()) > 0:
+        if float((expected - own).sum() + expected.mean() - unsure) > 0:
             high = middle
         else:
             low = middle

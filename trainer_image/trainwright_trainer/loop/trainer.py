@@ -113,7 +113,7 @@ class Trainer:
 
     def _train_epoch(self) -> None:
         progress = self._state.progress
-        if progress.rows == 0:
+        if progress.step == 0:
             self._state.metrics.reset()
         for batch in self._telemetry.timed(self._batches()):
             self._train_step(batch)

@@ -15,6 +15,8 @@ from trainwright_trainer.metrics.base import AnySums, OutputMetrics, Sums
 
 SMALLEST_TARGET = 1.17e-6
 INSTEAD_OF_ZERO = 1e-4
+ROUNDING = 1e-12
+"""Targets whose spread is this share of their squares, or less, are equal: the rest is the rounding of the sums."""
 
 
 class NumberMetrics(OutputMetrics):
@@ -49,7 +51,8 @@ class NumberMetrics(OutputMetrics):
             "root_mean_squared_percentage_error": (float(sums["squared_percentage"]) / rows) ** 0.5,
         }
         spread = float(sums["away_squared"]) - float(sums["away"]) ** 2 / rows
-        return {**found, "r2": 1 - float(sums["squared"]) / spread} if rows > 1 and spread > 0 else found
+        varies = spread > ROUNDING * float(sums["away_squared"])
+        return {**found, "r2": 1 - float(sums["squared"]) / spread} if rows > 1 and varies else found
 
     def decoded(self, logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Predictions (clipped, if the output has `clip`) and targets, in the target's own units, float64."""

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from trainwright_trainer.metrics.base import OutputMetrics, Sums
+from trainwright_trainer.metrics.number import ROUNDING
 from trainwright_trainer.models.units import vectors
 
 
@@ -34,7 +35,7 @@ class VectorMetrics(OutputMetrics):
             "root_mean_squared_error": squared**0.5,
         }
         spread = sums["away_squared"] - np.square(sums["away"]) / rows
-        varies = spread > 0
+        varies = spread > ROUNDING * sums["away_squared"]
         if rows < 2 or not varies.any():
             return found
         return {**found, "r2": float(np.mean(1 - sums["squared"][varies] / spread[varies]))}

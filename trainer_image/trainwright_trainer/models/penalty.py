@@ -32,4 +32,5 @@ def penalty(parameters: Tensors, kind: Kind, factor: float) -> torch.Tensor:
 
 
 def _is_weight(name: str) -> bool:
-    return not name.endswith(".bias")
+    """Recurrent layers have several biases, such as `bias_ih_l0`."""
+    return not name.rpartition(".")[2].startswith("bias")

@@ -41,7 +41,10 @@ def softmax(logits: Array) -> Floats:
 
 
 def vectors(feature: VectorOutput, logits: Array) -> Floats:
-    """Predicted vectors [rows, size]. The decoder leaves out the softmax if the loss is softmax cross entropy, so it is
-    applied here."""
-    waits = feature.softmax and feature.loss.type == "softmax_cross_entropy"
-    return softmax(logits) if waits else logits.astype(np.float64)
+    """Predicted vectors [rows, size]."""
+    return softmax(logits) if softmax_waits(feature) else logits.astype(np.float64)
+
+
+def softmax_waits(feature: VectorOutput) -> bool:
+    """True if the decoder leaves the softmax out, because the loss is softmax cross entropy. Predictions have it."""
+    return feature.softmax and feature.loss.type == "softmax_cross_entropy"

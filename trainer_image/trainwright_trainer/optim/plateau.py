@@ -9,7 +9,7 @@ from typing import Any
 from trainwright_api.config.metric_names import Direction
 from trainwright_api.config.trainer import LearningRateScheduler
 
-# A relative improvement of more than 1e-4 counts, as in torch's ReduceLROnPlateau.
+# A relative improvement of more than 1e-4 counts, as in torch's ReduceLROnPlateau, which counts wrongly below zero.
 _THRESHOLD = 1e-4
 
 
@@ -45,9 +45,8 @@ class Plateau:
     def _better(self, value: float, direction: Direction) -> bool:
         if math.isinf(self._best):
             return math.isfinite(value)
-        if direction == "min":
-            return value < self._best * (1 - _THRESHOLD)
-        return value > self._best * (1 + _THRESHOLD)
+        margin = _THRESHOLD * abs(self._best)
+        return value < self._best - margin if direction == "min" else value > self._best + margin
 
     def state(self) -> dict[str, Any]:
         """The state as plain JSON."""

@@ -99,7 +99,7 @@ class BinaryPreprocessing(Section):
         description="The value that means true. null: yes, true, 1 and the like, else the first in the alphabet.",
     )
     fill_value: BinaryFill | None = Field(
-        None, description="Value of rows where it is missing. null: the strategy decides."
+        None, description="Value that the strategies fill_with_… use. null: the strategy decides."
     )
     computed_fill_value: BinaryFill | None = Field(
         None, description="Value that was used. Written by the preprocessing, not read."
