@@ -42,7 +42,7 @@ def init_config(dataset: Data, target: str) -> dict[str, Any]:
     """
     from trainwright_trainer.tasks.init import suggested
 
-    return suggested(dataset, target).job(None if is_in_memory(dataset) else os.fspath(cast("str", dataset)))
+    return suggested(dataset, str(target)).job(None if is_in_memory(dataset) else os.fspath(cast("str", dataset)))
 
 
 def auto_train(
@@ -71,7 +71,7 @@ def auto_train(
     from trainwright_trainer.tasks.auto_train import searched
 
     place = place_of(os.fspath(output), "output")
-    return searched(dataset, target, time_limit_s, place, seed=seed, overwrite=overwrite, quiet=quiet)
+    return searched(dataset, str(target), time_limit_s, place, seed=seed, overwrite=overwrite, quiet=quiet)
 
 
 class RunOptions(TypedDict, total=False):

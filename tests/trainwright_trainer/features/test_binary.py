@@ -90,6 +90,12 @@ def test_missing_values(run, values, options, filled, block):
     assert run("binary", values, block=block, **options).values == [1.0, 0.0, filled, 1.0]
 
 
+def test_a_fill_value_is_a_label_where_the_positive_one_is_no(run):
+    options = {"fallback_true_label": "No", "missing_value_strategy": "fill_with_true"}
+    assert run("binary", ["Yes", "No", None], fill_value="No", **options).values == [0.0, 1.0, 1.0]
+    assert run("binary", ["Yes", "No", None], fill_value="yes", **options).values == [0.0, 1.0, 0.0]
+
+
 def test_a_target_with_a_missing_value_is_dropped(run):
     found = run("binary", [True, None, False], target=True)
     assert found.values == [1.0, None, 0.0]

@@ -204,8 +204,9 @@ def test_a_decimal_comma_has_its_remedy(run):
 
 @pytest.mark.parametrize("value", ["12%", "$5", "1 000", "1\u00a0000", "\u22121", "1'000.5", "1,000.50"])
 def test_a_number_that_people_write_is_named_as_one(run, value):
-    with pytest.raises(Mistakes, match="has a number with a sign or a separator in row 2"):
-        run("number", ["1", value])
+    for is_target in (False, True):
+        with pytest.raises(Mistakes, match="has a number with a sign or a separator in row 3"):
+            run("number", ["1", "2", value], target=is_target)
 
 
 @pytest.mark.parametrize("value", ["1,000,000", "2,5"])

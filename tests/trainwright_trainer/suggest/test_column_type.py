@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
@@ -61,6 +62,13 @@ def repeated(*values: object) -> list[object]:
         pytest.param([[b"a"], [b"b", b"c"]] * 100, "set", id="lists of bytes"),
         pytest.param([b"\xff%d" % row for row in range(ROWS)], None, id="bytes that are no text"),
         pytest.param(["?", "NA"] * 100, None, id="words for missing"),
+        pytest.param(["+", "-"] * 100, "binary", id="signs"),
+        pytest.param(["+", "-", "0", "0"] * 50, "category", id="signs and a number"),
+        pytest.param(["", "z"] * 100, "binary", id="an empty text"),
+        pytest.param([*["1.5", "2", "3.25", "4"] * 45, *["-"] * 20], "number", id="numbers and a sign"),
+        pytest.param([*[f"{one:.2f}" for one in FLOATS[:-2]], "1,234.50", "5,678.90"], None, id="thousands"),
+        pytest.param([timedelta(seconds=row) for row in range(ROWS)], None, id="durations"),
+        pytest.param([[1.0, None], [2.0, 3.0]] * 100, None, id="lists with missing numbers"),
         pytest.param([1.5] * ROWS, None, id="one value"),
         pytest.param(range(1000, 1000 + ROWS), None, id="row numbers"),
         pytest.param([f"C{row}" for row in range(ROWS)], None, id="codes of rows"),
@@ -78,6 +86,22 @@ def test_an_id_with_several_rows_is_a_group(column, monkeypatch, block):
     assert input_choice(column([f"u{row % 50}" for row in range(ROWS)], "customer")).type == "category"
     shop = input_choice(column([row % 5 for row in range(ROWS)], "shop_id"))
     assert (shop.type, shop.reason) == ("category", "an id with 5 values")
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ("img/{}.png", "paths of images: type: image reads them"),
+        (
+            "\u4eca\u5929\u5929\u6c14\u5f88\u597d{}",
+            "texts without spaces: type: text with preprocessing: {tokenizer: characters} reads them",
+        ),
+        ("C{}", "a different value in every row: an id"),
+    ],
+)
+def test_texts_that_differ_in_every_row_are_left_out_with_what_reads_them(column, form, reason):
+    found = input_choice(column([form.format(row) for row in range(ROWS)]))
+    assert (found.type, found.reason) == (None, reason)
 
 
 def test_spaces_around_words_make_other_values_as_in_training(column, profile):

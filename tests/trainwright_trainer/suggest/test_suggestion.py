@@ -122,6 +122,8 @@ def test_a_word_that_is_a_class_stays_one(profile, name, target):
         ({"when": [f"2024-01-01 00:{row // 60:02d}:{row % 60:02d}" for row in range(ROWS)]}, None,
          {"type": "datetime", "column": "when"}),
         ({"user_id": [f"u{row % 60}" for row in range(ROWS)]}, None, {"type": "hash", "column": "user_id"}),
+        # The hash puts none of these 22 ids into the validation part.
+        ({"user_id": [f"u0_{row % 22}" for row in range(ROWS)]}, None, {"type": "stratify", "column": "y"}),
     ],
 )  # fmt: skip
 def test_the_split_follows_from_the_rows(profile, columns, target, split):

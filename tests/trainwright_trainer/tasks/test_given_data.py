@@ -95,6 +95,8 @@ def test_any_arrow_table_is_one():
 def test_what_is_no_table_is_a_mistake():
     with pytest.raises(Mistakes, match="found an object of type dict"):
         table_of({"x": [1]})
+    with pytest.raises(Mistakes, match="found an object of type Series"):
+        table_of(pd.DataFrame({"x": [1], "y": ["a"]}).iloc[0])
 
 
 def test_what_parquet_cannot_hold_is_a_mistake():

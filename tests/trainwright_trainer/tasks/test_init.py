@@ -91,6 +91,8 @@ def test_a_file_is_replaced_on_request(workplace):
 
 @pytest.mark.usefixtures("workplace")
 def test_python_suggests_the_same_job():
+    by_number = trainwright.init_config(pd.DataFrame({0: [0.5 * row for row in range(40)], 1: [0, 1] * 20}), 1)
+    assert by_number["config"]["output_features"][0]["name"] == "1"
     of_file = trainwright.init_config("data.csv", target="late")
     of_frame = trainwright.init_config(pd.read_csv("data.csv"), target="late")
     assert of_file == {"dataset": "data.csv", **of_frame}

@@ -65,7 +65,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     true, false = _labels(feature, sorted(counts))
     of_labels = [counts.get(false, 0), counts.get(true, 0)]
     found = {"type": "binary", "rows": rows, "missing": missing, "true": true, "false": false, "counts": of_labels}
-    return {**found, "fill": _fill(feature, of_labels)}
+    return {**found, "fill": _fill(feature, found)}
 
 
 def _check(feature: Feature, labels: list[str]) -> None:
@@ -112,12 +112,15 @@ def _other(label: str) -> str:
     return next(two if one == word else one for one, two in _PAIRS if word in (one, two))
 
 
-def _fill(feature: Feature, counts: list[int]) -> float | None:
+def _fill(feature: Feature, found: Statistics) -> float | None:
     """The value for a missing one: 0, 1 or the user's. None if a neighbour fills the gap or the row is dropped."""
     given = feature.preprocessing.fill_value
     if given is not None and feature.strategy.startswith("fill_with"):
-        return float(given) if not isinstance(given, str) else float(bool(_meaning(given)))
-    mode = float(counts[1] > counts[0])
+        if not isinstance(given, str):
+            return float(given)
+        return flag_of(given, found) if _usual([found["false"], found["true"]]) else float(bool(_meaning(given)))
+    false, true = found["counts"]
+    mode = float(true > false)
     return {"fill_with_true": 1.0, "fill_with_false": 0.0, "fill_with_mode": mode}.get(feature.strategy)
 
 

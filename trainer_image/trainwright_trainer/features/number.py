@@ -81,10 +81,20 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
             row = int(np.argmax(bad))
             value = values[row].as_py()
             raise BadValueError(first_row + row, value, _of_signs(value) or message)
+        if feature.is_target and bad is unfit:
+            _refuse_signs(values, bad, first_row)
         unreadable += int(np.count_nonzero(bad))
     if infinite is not None:
         numbers = pc.if_else(pa.array(infinite), None, numbers)
     return Cleaned(_nan_is_null(numbers), unreadable)
+
+
+def _refuse_signs(values: pa.Array, unfit: Mask, first_row: int) -> None:
+    """Raise `BadValueError` for a target's number with signs or separators: without its row, large numbers are rare."""
+    for row in np.flatnonzero(unfit).tolist():
+        value = values[row].as_py()
+        if found := _of_signs(value):
+            raise BadValueError(first_row + row, value, found)
 
 
 def _of_signs(value: Any) -> str | None:

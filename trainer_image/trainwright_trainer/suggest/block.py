@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,14 @@ MOST_WORDS = 20
 """Of so many different words that are no numbers, the rows are counted."""
 _MOST_OF_ONE_WORD = 0.95
 NUMBERS = ("whole numbers", "numbers")
+READ = frozenset({"text", *NUMBERS, "true and false", "dates", "lists", "bytes"})
+"""The kinds of columns that some type of feature reads."""
+GAPS = "missing"
+"""The element of lists of numbers of which some are missing."""
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""A letter of a script without spaces between words: Thai to Khmer, Japanese and Chinese."""
+_LETTERS_OF_A_WORD = 6
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,12 @@ class ColumnBlock:
     is_enclosed: bool = False
     """True if the sampled distinct texts stand in brackets."""
     element: str = ""
+    pictures: int = 0
+    """Of the sampled distinct texts: paths of images."""
+    unspaced: int = 0
+    """Of the sampled distinct texts: those of several words in a script without spaces."""
+    gaps: Counter[str] = field(default_factory=Counter)
+    """Words and signs that count as missing among numbers and dates, and are values among texts, with their rows."""
 
 
 def column_block(values: pa.Array, points: Points = "decimals") -> ColumnBlock:
@@ -77,9 +92,10 @@ def column_block(values: pa.Array, points: Points = "decimals") -> ColumnBlock:
         return _of_dates(values)
     if kind == "lists":
         sizes = pc.list_value_length(values).drop_null().unique().to_pylist()
-        return ColumnBlock(
-            kind, len(values), values.null_count, sizes=frozenset(sizes[:2]), element=kind_of(values.type.value_type)
-        )
+        element = kind_of(values.type.value_type)
+        if element in NUMBERS and pc.list_flatten(values).null_count:
+            element = GAPS
+        return ColumnBlock(kind, len(values), values.null_count, sizes=frozenset(sizes[:2]), element=element)
     return ColumnBlock(kind, len(values), values.null_count)
 
 
@@ -120,6 +136,8 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
     dates = readings_of(sample) if bad_rows else {}
     likely = [form for form, found in dates.items() if len(found) > len(sample) / 2]
     some = plain[:_SAMPLE]
+    listed = some.to_pylist()
+    gaps = values.filter(pc.and_(values.is_valid(), pc.invert(is_given)))
     return ColumnBlock(
         kind="text",
         rows=len(values),
@@ -134,15 +152,16 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
         sampled=len(sample),
         dates=dates,
         undated={form: _few(texts, counts, are_no_dates(texts, form)) for form in likely},
-        words=_words(some.to_pylist()),
+        words=_words(listed),
         sizes=_sizes(some),
         is_enclosed=bool(pc.all(in_brackets(some)).as_py()),
         plain=int(np.count_nonzero(~wrong[:_SAMPLE])),
         with_signs=tuple(
-            text
-            for text, is_word in zip(some.to_pylist(), wrong, strict=False)
-            if is_word and WITH_SIGNS.fullmatch(text)
+            text for text, is_word in zip(listed, wrong, strict=False) if is_word and WITH_SIGNS.fullmatch(text)
         ),
+        pictures=sum(text.lower().endswith(_PICTURES) for text in listed),
+        unspaced=sum(len(text) > _LETTERS_OF_A_WORD and bool(_UNSPACED.search(text)) for text in listed),
+        gaps=Counter({str(one["values"]): one["counts"].as_py() for one in pc.value_counts(gaps)}),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from trainwright_trainer.suggest.block import MOST_WORDS
+from trainwright_trainer.suggest.block import GAPS, MOST_WORDS, NUMBERS, READ
 from trainwright_trainer.suggest.distinct import MOST_VALUES
 from trainwright_trainer.suggest.profile import MOST_BAD, ColumnProfile
 from trainwright_trainer.suggest.shown import share, short
@@ -49,7 +49,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "no value")
     if column.relation.found:
         return TypeChoice(None, column.relation.found)
-    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1:
+    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1 or column.kinds - READ:
         return _nested(column)
     distinct = column.distinct.number
     if distinct == 1:
@@ -101,7 +101,7 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
     """The choice for the target. `type` is None if it cannot be one."""
     if column.given == 0:
         return TypeChoice(None, "it has no value")
-    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1:
+    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1 or column.kinds - READ:
         found = _nested(column)
         return found if found.type in ("vector", "set") else TypeChoice(None, f"it holds {found.reason}")
     distinct = column.distinct.number
@@ -130,22 +130,26 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
 def _nested(column: ColumnProfile) -> TypeChoice:
     if column.kinds == {"bytes"}:
         return TypeChoice(None, "bytes that are no text; if they are images, type: image reads them")
-    if column.kinds != {"lists"}:
+    if len(column.kinds) != 1:
         return TypeChoice(None, f"values of several kinds ({', '.join(sorted(column.kinds))})")
+    if column.kinds != {"lists"}:
+        return TypeChoice(None, f"values of the kind {next(iter(column.kinds))}, which no type of feature reads")
+    if column.element == GAPS:
+        return TypeChoice(None, "lists with missing numbers")
     if column.element == "text":
         return TypeChoice("set", "lists of texts")
-    if column.element in ("numbers", "whole numbers") and len(column.sizes) == 1:
+    if column.element in NUMBERS and len(column.sizes) == 1:
         return TypeChoice("vector", f"lists of {next(iter(column.sizes))} numbers")
-    return TypeChoice(None, "lists of several sizes")
+    several = column.element in NUMBERS
+    return TypeChoice(None, "lists of several sizes" if several else f"lists of {column.element or 'nothing'}")
 
 
 def _with_signs(column: ColumnProfile) -> TypeChoice | None:
     """The choice for a column of numbers that cannot be read as numbers. Few of them are classes."""
     if not column.has_signs or column.distinct.number <= _FEWEST_OF_ID:
         return None
-    return TypeChoice(
-        None, f"numbers with signs or separators ({column.sign_example!r}): write them without, as in 1234.5"
-    )
+    example = column.sign_example or column.thousands
+    return TypeChoice(None, f"numbers with signs or separators ({example!r}): write them without, as in 1234.5")
 
 
 def _with_words(column: ColumnProfile) -> TypeChoice | None:
@@ -187,6 +191,8 @@ def _id(column: ColumnProfile) -> TypeChoice | None:
         is_word = "text" in column.kinds and not column.is_number and not column.is_date
         is_word = is_word and column.mean_words < _TEXT_WORDS
         counts = is_whole and column.most - column.least < 2 * column.given  # 1, 2, 3, …
+        if is_word and (reason := _contents(column)):
+            return TypeChoice(None, reason)
         if is_word or (is_whole and (named or counts)):
             return TypeChoice(None, "a different value in every row: an id")
     if not named or not (is_whole or "text" in column.kinds):
@@ -195,6 +201,15 @@ def _id(column: ColumnProfile) -> TypeChoice | None:
         each = column.given / distinct
         return TypeChoice(None, f"an id with {each:.1f} rows each", is_group=True)
     return TypeChoice("category", f"an id with {distinct:,} values")
+
+
+def _contents(column: ColumnProfile) -> str:
+    """What texts that are no ids hold, and how to read it; "" for others."""
+    if column.pictures > column.texts / 2:
+        return "paths of images: type: image reads them"
+    if column.unspaced > column.texts / 2:
+        return "texts without spaces: type: text with preprocessing: {tokenizer: characters} reads them"
+    return ""
 
 
 def is_named_as_id(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,9 +17,10 @@ from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.rows import Block
 from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.numerals import WITH_SIGNS
 from trainwright_trainer.features.texts import without_bytes
 from trainwright_trainer.frames.pandas import in_threads
-from trainwright_trainer.suggest.block import ColumnBlock, column_block, is_mostly_numbers
+from trainwright_trainer.suggest.block import GAPS, ColumnBlock, column_block, is_mostly_numbers
 from trainwright_trainer.suggest.dates import Dates
 from trainwright_trainer.suggest.distinct import Distinct
 from trainwright_trainer.suggest.relation import Relation, RelationBlock, relation_block, target_block
@@ -29,6 +31,7 @@ MOST_BAD = 5
 """A column of numbers may hold so many different words beside them."""
 FEWEST_NUMBERS = 20
 """With more different numbers than these, a column with words in many rows has numbers, and not classes."""
+_THOUSANDS = re.compile(r"\d[.,'\s]\d{3}(?!\d)")
 _UNRELATED = ("lists", "empty", "bytes")
 """The kinds of columns whose relation to the target is not computed."""
 
@@ -59,6 +62,9 @@ class ColumnProfile:
     sizes: set[int] = field(default_factory=set)
     is_enclosed: bool = True
     element: str = ""
+    pictures: int = 0
+    unspaced: int = 0
+    gaps: Counter[str] = field(default_factory=Counter)
     relation: Relation = field(default_factory=Relation)
 
     def add(self, block: ColumnBlock, relation: RelationBlock | None) -> None:
@@ -79,9 +85,21 @@ class ColumnProfile:
         self.sign_example = self.sign_example or max(block.with_signs, key=len, default="")
         self.sizes |= block.sizes
         self.is_enclosed &= block.is_enclosed or not len(block.values)
-        self.element = block.element or self.element
+        self.element = self.element if self.element == GAPS else block.element or self.element
+        self.pictures, self.unspaced = self.pictures + block.pictures, self.unspaced + block.unspaced
+        self.gaps.update(block.gaps)
         if relation is not None:
             self.relation.add(relation, block.rows)
+
+    def settle(self) -> None:
+        """After the last block: words and signs for missing values are values among other texts."""
+        if self.gaps and self.given and not (self.is_number or self.is_date):
+            counts = np.array(list(self.gaps.values()), np.int64)
+            self.distinct.add(np.array(list(self.gaps), object), counts)
+            self.bad.update(self.gaps)
+            self.bad_rows += int(counts.sum())
+            self.missing -= int(counts.sum())
+        self.gaps.clear()
 
     def _add_numbers(self, numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         if len(numbers):
@@ -98,9 +116,14 @@ class ColumnProfile:
         """True if the values are numbers, and a few different words in a few rows or between many different numbers."""
         if "text" not in self.kinds:
             return bool(self.kinds) and self.kinds <= {"whole numbers", "numbers"}
-        if not self.given or len(self.bad) > MOST_BAD:
+        if not self.given or len(self.bad) > MOST_BAD or self.thousands:
             return False
         return self.bad_rows <= 0.05 * self.given or self.has_many_numbers
+
+    @property
+    def thousands(self) -> str:
+        """A number with separators of thousands, if the few words beside numbers have one: the large ones do."""
+        return next((word for word in self.bad if WITH_SIGNS.fullmatch(word) and _THOUSANDS.search(word)), "")
 
     @property
     def has_many_numbers(self) -> bool:
@@ -112,7 +135,7 @@ class ColumnProfile:
     def has_signs(self) -> bool:
         """True if nearly all texts are numbers, but some only without their signs and separators."""
         is_most = self.with_signs + self.plain >= 0.95 * self.texts
-        return not self.is_number and self.with_signs > 0 and is_most
+        return not self.is_number and (self.with_signs > 0 or bool(self.thousands)) and is_most
 
     @property
     def is_date(self) -> bool:
@@ -148,6 +171,8 @@ def profile_of(data: DataFiles | DataTable, target: str) -> TableProfile:
         for name, (block, relation) in found.items():
             columns[name].add(block, relation)
         rows += found[target][0].rows
+    for column in columns.values():
+        column.settle()
     if not rows:
         raise Mistakes.one("dataset", f"{data.name!r} holds no rows.")
     return TableProfile(data.name, rows, columns, target)

@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from trainwright_api.checks.validate import inspect
+from trainwright_api.config.data import DEFAULT_PROBABILITIES
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.split import hash_parts
 from trainwright_trainer.features.number_statistics import COARSE, step_of_float32
 from trainwright_trainer.runtime.memory import usable_bytes
 from trainwright_trainer.suggest import sizes
@@ -120,8 +125,11 @@ def _output(column: ColumnProfile, choice: TypeChoice) -> Commented:
     if choice.type == "binary":
         true, false, part = positive_value(column)
         reverse = f"preprocessing: {{fallback_true_label: {false!r}}} reverses them"
+        rows, gaps = "the rows", ""
+        if column.missing:
+            rows, gaps = "the rows that have one", f" · {share(column.missing / column.rows)} missing"
         return Commented(
-            value, f"{true!r} is the positive value ({share(part)} of the rows) and {false!r} the other; {reverse}"
+            value, f"{true!r} is the positive value ({share(part)} of {rows}) and {false!r} the other; {reverse}{gaps}"
         )
     if choice.type == "number" and _is_coarse(column):
         value["preprocessing"] = {"normalization": "zscore"}
@@ -148,11 +156,21 @@ def _split(profile: TableProfile, choices: Mapping[str, TypeChoice], target: Typ
             comment = f"the rows are in the order of {column.name}: train on the oldest, test on the newest"
             return Commented({"type": "datetime", "column": column.name, **column.dates.named}, comment)
     for name, choice in choices.items():
-        if choice.is_group:
+        if choice.is_group and _divides(profile.columns[name]):
             return Commented({"type": "hash", "column": name}, f"all rows of one {name} are in the same part")
     if target.type in ("binary", "category"):
         return Commented({"type": "stratify", "column": profile.target}, "each part has the same share of each class")
     return None
+
+
+def _divides(groups: ColumnProfile) -> bool:
+    """True if a split by hash gives each part at least half of its share of the rows. Few groups can leave none."""
+    counts = groups.distinct.counts
+    if counts is None:
+        return True
+    parts = hash_parts(pa.array(list(counts)), DEFAULT_PROBABILITIES)
+    rows = np.bincount(parts, weights=list(counts.values()), minlength=len(DEFAULT_PROBABILITIES))
+    return bool((rows >= np.array(DEFAULT_PROBABILITIES) * rows.sum() / 2).all())
 
 
 def _loader(memory: float) -> Commented | None:

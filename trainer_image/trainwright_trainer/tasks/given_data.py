@@ -66,7 +66,7 @@ def table_of(data: object) -> pa.Table:
         raise mistake
     try:
         return flat(pa.table(data).replace_schema_metadata(None))
-    except pa.ArrowInvalid as error:  # a stream of a single column, such as a Series
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:  # a column or a row: a Series
         raise mistake from error
 
 
