@@ -105,18 +105,22 @@ def test_each_threshold(scores: np.ndarray, positive: np.ndarray) -> None:
         assert found.f1[at] == pytest.approx(f1_score(positive, above))
 
 
-def test_the_area_of_each_class_against_all_others(make: Make, feed: Feed) -> None:
+@pytest.mark.parametrize("scale", [0.003, 1.0, 60.0], ids=["of a new model", "of a trained one", "very sure"])
+def test_the_area_of_each_class_against_all_others(make: Make, feed: Feed, scale: float) -> None:
+    """A new model begins with the log-odds of the classes' shares."""
     metrics = make("category", figures=True)
     generator = torch.Generator().manual_seed(3)
     targets = torch.randint(0, 3, (ROWS,), generator=generator)
-    logits = torch.randn(ROWS, 4, generator=generator) + 2 * torch.nn.functional.one_hot(targets, 4)
+    told = torch.randn(ROWS, 4, generator=generator) + 2 * torch.nn.functional.one_hot(targets, 4)
+    logits = torch.log(torch.tensor([5.0, 4.0, 3.0, 2.0])) + scale * told.double()
     for part in (slice(0, 100), slice(100, ROWS)):
         feed(metrics, logits[part], targets[part])
-    shares = torch.softmax(logits.double(), 1).numpy()
+    others = torch.stack([torch.cat([logits[:, :one], logits[:, one + 1 :]], 1).logsumexp(1) for one in range(4)], 1)
+    odds = (logits - others).numpy()
     rocs = drawn(metrics).class_rocs
     assert [one.label for one in rocs] == ["x", "y", "z"]  # no row is of class w
     for place, one in enumerate(rocs):
-        exact = roc_auc_score(targets.numpy() == place, shares[:, place])
+        exact = roc_auc_score(targets.numpy() == place, odds[:, place])
         assert one.curve.auc == pytest.approx(exact, abs=1e-3)
         drawn_area = np.trapezoid(one.curve.true_positive_rate, one.curve.false_positive_rate)
         assert drawn_area == pytest.approx(exact, abs=5e-3)

@@ -24,8 +24,11 @@ from trainwright_trainer.models.units import softmax
 # The size of the figures' confusion matrix: a row for each of the most frequent classes and one for all others.
 SHOWN = 30
 BINS = 10
-# The bins of the ROC curves: log-odds of a class's probability, from -ROC_WIDEST to ROC_WIDEST.
-ROC_BINS, ROC_WIDEST = 1024, 20.0
+# The bins of the ROC curves: log-odds of a class's probability, less those of its share of the rows. As those of
+# `ranking.histogram`, they are narrow around 0 and grow with the distance from it.
+_BINS_OF_ROC = 1024
+_NARROW, _WIDEST = 1e-3, 700.0
+_LEAST = 1e-300
 # The label in figures for values that are too rare for the vocabulary.
 RARE = "rare values"
 
@@ -38,6 +41,7 @@ class CategoryMetrics(OutputMetrics):
         self.draws = self.needs_cpu = keeps
         self.shown, self._place, self.classes_in_last = places(statistics)
         self.named = named_classes(statistics)
+        self._starts = _log_odds(np.asarray(statistics["counts"]))[self.named]
 
     def fold(self, logits: torch.Tensor, targets: torch.Tensor) -> AnySums:
         classes = logits.shape[1]
@@ -80,7 +84,7 @@ class CategoryMetrics(OutputMetrics):
             "sure": np.bincount(bins, sure, BINS),
             "sure_right": np.bincount(bins[right], minlength=BINS),
             "sure_rows": np.bincount(bins, minlength=BINS),
-            "rocs": one_against_rest(shares, targets, self.named),
+            "rocs": one_against_rest(shares, targets, self.named, self._starts),
         }
 
 
@@ -97,14 +101,31 @@ def named_classes(statistics: Mapping[str, Any]) -> npt.NDArray[np.int64]:
     return np.sort(np.argsort(-counts, kind="stable")[: SHOWN - 1])
 
 
-def one_against_rest(shares: Array, targets: Array, classes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """[classes, 2, ROC_BINS]: for each of `classes` its rows and all other rows, by the log-odds of its probability."""
-    own = np.clip(shares[:, classes], 1e-300, 1 - 1e-16)
-    place = (np.log(own / (1 - own)) / ROC_WIDEST + 1) / 2
-    index = np.clip((place * ROC_BINS).astype(np.int64), 0, ROC_BINS - 1)
+def _log_odds(counts: Array) -> npt.NDArray[np.float64]:
+    """Those of each class's share of the rows. Each class counts one row more, so that they are finite."""
+    rows = counts + 1.0
+    found: npt.NDArray[np.float64] = np.log(rows / np.maximum(rows.sum() - rows, 1.0))
+    return found
+
+
+def one_against_rest(
+    shares: Array, targets: Array, classes: npt.NDArray[np.int64], starts: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """[classes, 2, bins]: for each of `classes` its rows and all other rows, by the log-odds of its probability.
+
+    `starts` [classes]: the log-odds in the middle of the bins.
+    """
+    likeliest = shares.argmax(1)
+    others = shares.copy()
+    others[np.arange(len(shares)), likeliest] = 0  # 1 less a probability near 1 would have few digits
+    own = shares[:, classes]
+    rest = np.where(likeliest[:, None] == classes, others.sum(1)[:, None], 1 - own)
+    odds = np.log(np.maximum(own, _LEAST)) - np.log(np.maximum(rest, _LEAST))
+    place = np.arcsinh((odds - starts) / _NARROW) / np.arcsinh(_WIDEST / _NARROW)
+    index = np.clip(((place + 1) / 2 * _BINS_OF_ROC).astype(np.int64), 0, _BINS_OF_ROC - 1)
     other = (targets[:, None] != classes).astype(np.int64)
-    cells = (2 * np.arange(len(classes)) + other) * ROC_BINS + index
-    return np.bincount(cells.ravel(), minlength=2 * len(classes) * ROC_BINS).reshape(len(classes), 2, ROC_BINS)
+    cells = (2 * np.arange(len(classes)) + other) * _BINS_OF_ROC + index
+    return np.bincount(cells.ravel(), minlength=2 * len(classes) * _BINS_OF_ROC).reshape(len(classes), 2, -1)
 
 
 def ranks(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
