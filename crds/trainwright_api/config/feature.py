@@ -38,7 +38,11 @@ class Feature(Chosen):
 class BaseInput(Feature):
     """An input feature."""
 
-    tied: Name | None = Field(None, description="Name of an input of the same type, whose encoder this one shares.")
+    tied: Name | None = Field(
+        None,
+        description="Name of an input of the same type, whose encoder this one shares. "
+        "Values that only this one has are read as unknown.",
+    )
 
 
 class EmbeddedInput(BaseInput):

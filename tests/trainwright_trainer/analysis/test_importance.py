@@ -8,7 +8,7 @@ import pytest
 from sklearn.inspection import permutation_importance
 
 from trainwright_trainer.analysis.deadline import Deadline
-from trainwright_trainer.analysis.importance import importances
+from trainwright_trainer.analysis.importance import _of_rows, importances
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.data.prepared import VALIDATION
 from trainwright_trainer.loader.batch import Batch
@@ -72,6 +72,13 @@ def test_the_interval_lies_around_the_rise(subject: Subject) -> None:
     assert whole.low < whole.rise < whole.high
     assert whole.high - whole.rise == pytest.approx(whole.rise - whole.low)
     assert 0.02 < (whole.high - whole.low) / whole.rise < 0.6
+
+
+@pytest.mark.parametrize(
+    ("loss", "mean", "change"), [(4.0, 4.0, 1.0), (1.0, 1.0, 1.0), (3.0, 9.0, 1 / 6), (0.5, 2.0, 0.25)]
+)
+def test_a_loss_is_that_of_rows_its_root_or_that_of_tokens(loss: float, mean: float, change: float) -> None:
+    assert _of_rows(loss, mean) == pytest.approx(change)
 
 
 class After:

@@ -9,7 +9,7 @@ import torch
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import ENCODERS
-from trainwright_trainer.encoders.inputs import Inputs
+from trainwright_trainer.encoders.inputs import Inputs, tied_lines
 from trainwright_trainer.encoders.pretrained import PRETRAINED_TYPES
 from trainwright_trainer.loader.batch import Batch, Ragged
 from trainwright_trainer.loader.layout import RAGGED, layout_of
@@ -131,3 +131,11 @@ def test_every_encoder_can_be_built() -> None:
         (found,) = encoders(batch)
         assert found.shape == (2, encoders.output_size)
         assert encoders.lengths == [None]
+
+
+def test_values_that_a_shared_encoder_does_not_know_are_told() -> None:
+    features = [{"name": "c", "type": "category"}, *({"name": one, "type": "category", "tied": "c"} for one in "de")]
+    given = {"input_features": features, "output_features": [{"name": "y", "type": "binary"}]}
+    config = resolve(ModelConfig.model_validate(given))
+    line = "tied: to the encoder of 'c', 1 of the 3 values of 'd' are unknown: they have one vector"
+    assert tied_lines(config.input_features, STATISTICS) == [line]

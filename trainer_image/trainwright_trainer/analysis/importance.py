@@ -6,6 +6,7 @@ interval of the mean rise is that of a mean of independent rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -100,13 +101,23 @@ def _passed(subject: Subject, batch: Batch, deadline: Deadline) -> _Passed | Non
 def _of_output(
     output: str, metric: str, before: _Passed, repeats: list[dict[str, _Passed]], names: list[str]
 ) -> Importance:
-    own = before.losses[output]
+    own, loss = before.losses[output], before.scores[output]["loss"]
+    of_rows = _of_rows(loss, float(np.mean(own)))
     features = []
     for name in names:
         rises = np.mean([after[name].losses[output] - own for after in repeats], 0)
-        rise = float(np.mean(rises))
-        half = NORMAL * float(np.std(rises, ddof=1)) / len(rises) ** 0.5 if len(rises) > 1 else float("nan")
+        rise = float(np.mean([after[name].scores[output]["loss"] for after in repeats])) - loss
+        spread = float(np.std(rises, ddof=1)) if len(rises) > 1 else float("nan")
+        half = NORMAL * of_rows * spread / len(rises) ** 0.5
         score = float(np.mean([after[name].scores[output].get(metric, float("nan")) for after in repeats]))
         features.append(FeatureImportance(name, rise, rise - half, rise + half, score))
     features.sort(key=lambda one: -one.rise)
-    return Importance(output, float(np.mean(own)), metric, before.scores[output].get(metric, float("nan")), features)
+    return Importance(output, loss, metric, before.scores[output].get(metric, float("nan")), features)
+
+
+def _of_rows(loss: float, mean: float) -> float:
+    """The change of the loss with the mean of the rows' losses: it is that mean, its root, or one of tokens."""
+    is_root = math.isclose(loss * loss, mean, rel_tol=1e-6) and not math.isclose(loss, mean, rel_tol=1e-6)
+    if is_root and loss:
+        return 1 / (2 * loss)
+    return loss / mean if mean else 1.0

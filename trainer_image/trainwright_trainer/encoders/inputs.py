@@ -138,6 +138,18 @@ def shared_statistics(root: InputFeature, roots: Mapping[str, str], statistics: 
     return {**own, "length": max(statistics[name]["length"] for name, other in roots.items() if other == root.name)}
 
 
+def tied_lines(features: Sequence[InputFeature], statistics: Statistics) -> list[str]:
+    """A line for each input that shares the encoder of another one, which does not know all of its values."""
+    lines = []
+    for feature in features:
+        root = root_of(feature, features).name
+        own, known = (statistics[name].get("vocabulary", ())[1:] for name in (feature.name, root))
+        if others := len(set(own) - set(known)):
+            unknown = f"{others:,} of the {len(own):,} values of {feature.name!r} are unknown"
+            lines.append(f"tied: to the encoder of {root!r}, {unknown}: they have one vector")
+    return lines
+
+
 def _embedded(found: Mapping[str, Any]) -> Encoder:
     """The encoder of an input with embeddings in its column. `found`: what its statistics say of them."""
     if found["steps"] is None:

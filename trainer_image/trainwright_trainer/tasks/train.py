@@ -25,6 +25,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import Ranks
+from trainwright_trainer.encoders.inputs import tied_lines
 from trainwright_trainer.encoders.stored import check_stored
 from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
@@ -217,8 +218,11 @@ class Training:
         shared_files.write_job(self.attempt, self.job.written())
         if self.job.recipe is not None:
             self.console.log(self.job.recipe.line)
-        if self.job.taken and self.attempt.start_from is None:
+        if self.attempt.start_from is not None:
+            return
+        if self.job.taken:
             self.console.log(f"resumeFrom: {self.job.taken}")
+        self.console.log(*tied_lines(self.config.input_features, self.context.data.statistics))
 
     def _relay(self) -> Relay:
         """The listeners of this rank."""
