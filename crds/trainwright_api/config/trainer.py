@@ -135,8 +135,8 @@ class TrainerConfig(Section):
     validation_metric: Name | None = Field(
         None,
         description=(
-            "Metric that selects the best epoch. null: that of the output, or the loss with fewer than 1,000 "
-            "validation rows. The loss also selects it where the metric has no value."
+            "Metric that selects the best epoch. null: the output's; "
+            "the loss below 1,000 validation rows, or without a value."
         ),
     )
     optimizer: Annotated[Optimizer, OPTIMIZER] = Field(default_factory=OPTIMIZER.make, description="The optimizer.")
