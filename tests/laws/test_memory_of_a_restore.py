@@ -17,7 +17,7 @@ from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.loop.best import Best
-from trainwright_trainer.loop.monitor import monitors_of, own_metrics
+from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
 from trainwright_trainer.loop.staging import Staging
 from trainwright_trainer.loop.state import Progress, TrainState
 from trainwright_trainer.metrics.model import model_metrics
@@ -37,10 +37,9 @@ def state_of(ranks: ProcessGroup, strategy: dict[str, Any]) -> TrainState:
     """The state before the first step of a model with 100 M parameters."""
     made, config = model(width=4096, layers=7)
     engine = engine_for(Strategy.model_validate(strategy), ranks)(made, config.trainer, 0.001, ranks)
-    monitors = monitors_of(config.trainer, {"y": "number"}, own_metrics(config))
+    best = Best(monitored_metric(config.trainer, {"y": "number"}, own_metrics(config)), 5)
     metrics = model_metrics(config, STATISTICS, running=True)
-    plateau = Plateau(LearningRateScheduler(), monitors.plateau.direction)
-    return TrainState(0, engine, metrics, plateau, Best(monitors.validation, 5), Progress(), Staging(ranks.device))
+    return TrainState(0, engine, metrics, Plateau(LearningRateScheduler()), best, Progress(), Staging(ranks.device))
 
 
 def write(folder: str, strategy: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer import evaluate, predict, train
 from trainwright_trainer.api import load, validate
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.errors import AlreadyDone
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.tasks.given_data import path_of
 
@@ -124,6 +125,17 @@ def test_a_trained_model_is_freed_with_its_last_reference(frame):
         assert models() == before
     finally:
         gc.enable()
+
+
+@pytest.mark.usefixtures("workplace")
+def test_messages_name_arguments_and_no_options(frame):
+    train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
+    with pytest.raises(Mistakes, match="Use resume=True to go on with it, overwrite=True to start anew"):
+        train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
+    with pytest.raises(AlreadyDone, match="to start anew, use overwrite=True"):
+        train({"config": CONFIG}, dataset=frame, output="out", resume=True, quiet=True)
+    with pytest.raises(Mistakes, match=r"^keep: 'sise' is not in"):
+        load("out").predict(frame, keep=["sise"])
 
 
 def test_a_run_is_not_resumed_and_overwritten(workplace, frame):

@@ -15,6 +15,7 @@ from trainwright_api.checks import load as checks
 from trainwright_api.problems import Mistakes, nearest
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJob
+from trainwright_trainer.job.argument_names import naming_arguments
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.runtime.cpus import MOST_THREADS
 from trainwright_trainer.tasks.given_data import as_given, is_in_memory, names_to_keep, path_of
@@ -240,7 +241,7 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: Ru
     job, own = _without_table(job)
     given = own if dataset is None else dataset
     path, text = _file(job, _name(output) if task == "train" else "")
-    with path_of(given) as place:
+    with naming_arguments(), path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
         options = replace(
             options,

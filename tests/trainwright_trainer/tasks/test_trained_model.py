@@ -60,7 +60,7 @@ def test_the_index_of_pandas_stays():
 @pytest.mark.usefixtures("trained")
 @pytest.mark.parametrize("top_k", ["2", 2.5, 0])
 def test_a_top_k_that_is_no_whole_number_is_one_line(top_k):
-    with pytest.raises(Mistakes, match=f"--top-k: {top_k!r}: expected a whole number of at least 1"):
+    with pytest.raises(Mistakes, match=f"top_k: {top_k!r}: expected a whole number of at least 1"):
         trainwright.load("out").predict("data.csv", top_k=top_k)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from trainwright_trainer.job.argument_names import naming_arguments
 from trainwright_trainer.tasks.given_data import Data, Frame, as_given, given_data, names_to_keep
 
 if TYPE_CHECKING:
@@ -56,10 +57,11 @@ class TrainedModel:
         from trainwright_trainer.tasks.predict import predictions, refuse_top_k, rows_to_predict
         from trainwright_trainer.tasks.saved_model import computing
 
-        refuse_top_k(self.config, top_k)
         given = given_data(data, self.saved.about.get("na_values", ()))
-        rows = rows_to_predict(self.saved, given, names_to_keep(keep), top_k)
-        with computing(self.saved):
+        with naming_arguments():
+            refuse_top_k(self.config, top_k)
+            rows = rows_to_predict(self.saved, given, names_to_keep(keep), top_k)
+        with naming_arguments(), computing(self.saved):
             found = joined([table for table, _ in predictions(self.saved, rows, top_k)])
         _warn(rows)
         return as_given(data, found)
