@@ -60,10 +60,21 @@ def test_resume_without_a_run(workplace, arguments):
 def test_resume_of_a_run_that_is_done(trained):
     before = trained.files()
     assert trained.done("train", "job.yaml", "--resume", "out").out == (
-        "out: job is done. To train it further, raise trainer.epochs or trainer.early_stop; "
-        "to start anew, use --overwrite.\n"
+        "out: job is done. To train it further, raise trainer.epochs; to start anew, use --overwrite.\n"
     )
     assert trained.files() == before
+
+
+def test_more_epochs_do_not_continue_a_run_that_has_stopped_early(workplace):
+    trainer = {"epochs": 9, "early_stop": 1, "learning_rate": 5.0}
+    workplace.done("train", workplace.job(lambda job: job["config"]["trainer"].update(trainer)), "--output", "out")
+    assert json.loads((workplace.folder / "out/metrics.json").read_text())["end"]["reason"] == "early stopping"
+    longer = workplace.job(lambda job: job["config"]["trainer"].update({**trainer, "epochs": 20}))
+    before = workplace.files()
+    assert workplace.done("train", longer, "--resume", "out").out == (
+        "out: job is done. To train it further, raise trainer.early_stop; to start anew, use --overwrite.\n"
+    )
+    assert workplace.files() == before
 
 
 def test_resume_of_another_job(trained):

@@ -137,6 +137,9 @@ class Outcome:
         return crash
 
 
+EPOCHS, TRAIN_STEPS, EARLY_STOPPING, TIME_LIMIT = "epochs", "train_steps", "early stopping", "time limit"
+"""The reasons for the end of training."""
+
 TRAINED = Outcome("done", "the model is there")
 FUNCTION_DONE = Outcome("done", "the train function has returned")
 STOPPED = Outcome("stopped", "stopped on request; checkpoint written")

@@ -14,7 +14,7 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.dataset_options import DatasetOptions, Encoding
 from trainwright_trainer.data import source
-from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.content import content_of, hashes_now
 from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
@@ -270,9 +270,10 @@ def test_options_that_change_the_values_change_the_content(text):
     path = text("name,size\na,1\n", "x.csv")
     given = [{}, {"delimiter": ";"}, {"encoding": "utf-16"}, {"na_values": ["a"]}, {"header": False}]
     given += [{"format": "tsv"}, {"decimal": ","}]
-    contents = [content_now(find(path, options=DatasetOptions(**options))) for options in given]
+    files = [find(path, options=DatasetOptions(**options)) for options in (*given, {"format": "csv"})]
+    *contents, as_csv = [content_of(one, hashes_now(one)) for one in files]
     assert len(set(contents)) == len(given)
-    assert content_now(find(path, options=DatasetOptions(format="csv"))) == contents[0]
+    assert as_csv == contents[0]
 
 
 def test_a_run_prints_how_it_reads_a_file(text, config):

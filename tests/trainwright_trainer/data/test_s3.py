@@ -20,7 +20,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.columnfile import Column
-from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.content import content_of, hashes_now
 from trainwright_trainer.data.datasets import DataFiles
 from trainwright_trainer.data.encoded import EncodedColumn
 from trainwright_trainer.data.files import find
@@ -192,7 +192,8 @@ def test_every_format_is_read_as_on_a_disk(tmp_path, config, mirrored, name):
     local = prepare(wanted, str(path), seed=0)
     far = prepare(wanted, f"{mirrored(name)}/{name}", seed=0)
     assert columns_of(far) == columns_of(local)
-    assert far.content == local.content == content_now(find(str(path)))
+    files = find(str(path))
+    assert far.content == local.content == content_of(files, hashes_now(files))
 
 
 def test_many_parts_under_a_prefix(parquet, columns, usual, mirrored):

@@ -79,7 +79,7 @@ def test_what_may_differ(path: str, value: Any) -> None:
         (
             "config.trainer.train_steps",
             9,
-            "config.trainer.train_steps: is 9, the run sets no limit; a resumed run may raise it, not lower it",
+            "config.trainer.train_steps: a resumed run cannot count train_steps, because the run counts epochs",
         ),
         (
             "config.input_features.1.type",
@@ -157,3 +157,22 @@ def test_the_digest_stays_when_the_length_is_raised_and_changes_with_all_else() 
 def test_the_data(dataset: str, contents: tuple[str | None, str | None], lines: list[str]) -> None:
     old, new = compatibility.essence(JOB), compatibility.essence(changed("dataset", dataset))
     assert [str(problem) for problem in compatibility.data_differs(old, new, contents)] == lines
+
+
+def of_steps(**trainer: Any) -> dict[str, Any]:
+    return compatibility.essence(changed("config.trainer", {**JOB["spec"]["config"]["trainer"], **trainer}))
+
+
+def test_train_steps_take_the_place_of_epochs() -> None:
+    run = of_steps(train_steps=60)
+    assert compatibility.limit_of(run) == "config.trainer.train_steps"
+    assert not compatibility.raised(run, of_steps(train_steps=60, epochs=9))
+    assert compatibility.raised(run, of_steps(train_steps=61))
+    assert not compatibility.differences(run, of_steps(train_steps=60, epochs=1))
+    (lowered,) = compatibility.differences(run, of_steps(train_steps=59))
+    assert str(lowered) == "config.trainer.train_steps: is 59, the run has 60; a resumed run may raise it, not lower it"
+    (other,) = compatibility.differences(run, of_steps())
+    assert (
+        str(other)
+        == "config.trainer.train_steps: a resumed run cannot count epochs, because the run counts train_steps"
+    )

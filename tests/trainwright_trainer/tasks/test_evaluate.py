@@ -54,6 +54,18 @@ def test_it_evaluates_the_model_of_the_run_that_the_output_names(trained):
     assert read(trained.folder / "elsewhere/evaluation.json")["model"] == "out/other/model"
 
 
+def test_the_training_data_are_known_without_the_options_of_the_training(workplace):
+    """Without the job, nothing names the delimiter, and all rows of the data would count."""
+    path = workplace.folder / "data.csv"
+    path.write_text(path.read_text().replace(",", ";"))
+    workplace.done("train", workplace.job(lambda job: job.update(datasetOptions={"delimiter": ";"})), "--output", "out")
+    out = workplace.done("evaluate", "--model", "out", "--dataset", "data.csv", "--output", "evaluated").out
+    found, want = read(workplace.folder / "evaluated/evaluation.json"), read(workplace.folder / "out/metrics.json")
+    assert found["part"] == "test"
+    assert "test rows" in out
+    assert found["scores"]["combined"] == pytest.approx(want["end"]["test"]["combined"], rel=1e-6)
+
+
 def test_a_copy_of_the_training_data_is_known_by_its_content(trained):
     (trained.folder / "copy.csv").write_bytes((trained.folder / "data.csv").read_bytes())
     trained.done("evaluate", "job.yaml", "--model", "out", "--dataset", "copy.csv", "--output", "evaluated")

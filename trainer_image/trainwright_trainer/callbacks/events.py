@@ -101,7 +101,7 @@ class Ended:
     best_epoch: int
     best_step: int
     test: Scores
-    reason: str  # "epochs", "train_steps", "early stopping", "time limit"
+    reason: str
     lines: tuple[str, ...] = field(default=())
     # Output → its test score, and the score of a baseline that always predicts the mean or the most common class.
     baseline: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

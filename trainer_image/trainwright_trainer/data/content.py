@@ -118,6 +118,6 @@ def _sha256(file: DataFile) -> str:
         raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({reason_of(error)}).") from error
 
 
-def content_now(files: Files) -> str:
-    """The content of the files as they are now. It reads them completely and caches nothing."""
-    return content_of(files, [_sha256(file) for file in files.each])
+def hashes_now(files: Files) -> list[str]:
+    """The SHA-256 of each file as it is now. It reads them completely and caches nothing."""
+    return [_sha256(file) for file in files.each]

@@ -20,8 +20,6 @@ from trainwright_trainer.loop.protocols import Checkpoints
 from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.rundir.snapshot import Position
 
-EPOCHS, TRAIN_STEPS, EARLY_STOPPING, TIME_LIMIT = "epochs", "train_steps", "early stopping", "time limit"
-
 
 @dataclass(frozen=True)
 class TrainingArguments:

@@ -10,19 +10,10 @@ from dataclasses import replace
 
 from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
-from trainwright_trainer.errors import STOPPED, TRAINED
+from trainwright_trainer.errors import EARLY_STOPPING, EPOCHS, STOPPED, TIME_LIMIT, TRAIN_STEPS, TRAINED
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.interface import Loader
-from trainwright_trainer.loop.arguments import (
-    EARLY_STOPPING,
-    EPOCHS,
-    TIME_LIMIT,
-    TRAIN_STEPS,
-    Hooks,
-    TrainingArguments,
-    TrainingResult,
-    check,
-)
+from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.evaluator import Evaluator
 from trainwright_trainer.loop.monitor import Monitors, monitors_of, own_metrics

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainwright_api.problems import Problem
 
-_EARLY_STOP = "config.trainer.early_stop"
-_LENGTHS = ("config.trainer.epochs", "config.trainer.train_steps", _EARLY_STOP)
+EPOCHS, TRAIN_STEPS = "config.trainer.epochs", "config.trainer.train_steps"
+EARLY_STOP = "config.trainer.early_stop"
+_LENGTHS = (EPOCHS, TRAIN_STEPS, EARLY_STOP)
 _SHOWN = 60
 
 
@@ -33,16 +34,26 @@ def digest(job: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def raised(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """True if `new` asks for more training than `old`."""
-    return any(_length(path, new) > _length(path, old) for path in _LENGTHS)
+def raised(old: Mapping[str, Any], new: Mapping[str, Any], limits: Sequence[str] = ()) -> bool:
+    """True if `new` raises one of the limits of training: of those that act, or of `limits`."""
+    return any(_length(path, new) > _length(path, old) for path in limits or (limit_of(old), EARLY_STOP))
+
+
+def limit_of(job: Mapping[str, Any]) -> str:
+    """The path of the limit that ends the training of an essence: `train_steps` has priority over `epochs`."""
+    return EPOCHS if _length(TRAIN_STEPS, job) == math.inf else TRAIN_STEPS
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Problem]:
     """One problem for each path at which two essences differ and must not; `data_differs` compares the dataset."""
     found = _differences("", {**old, "dataset": None}, {**new, "dataset": None})
     same = [Problem(path, f"is {_short(b)}, the run has {_short(a)}") for path, a, b in found if path not in _LENGTHS]
-    return same + [_lowered(path, old, new) for path in _LENGTHS if _length(path, new) < _length(path, old)]
+    limit = limit_of(old)
+    if limit != limit_of(new):
+        given, had = ("train_steps", "epochs") if limit == EPOCHS else ("epochs", "train_steps")
+        same.append(Problem(TRAIN_STEPS, f"a resumed run cannot count {given}, because the run counts {had}"))
+        return same
+    return same + [_lowered(path, old, new) for path in (limit, EARLY_STOP) if _length(path, new) < _length(path, old)]
 
 
 def data_differs(
@@ -91,7 +102,7 @@ def _length(path: str, job: Mapping[str, Any]) -> float:
     value: Any = job
     for key in path.split("."):
         value = (value or {}).get(key)
-    is_endless = value is None or (path == _EARLY_STOP and value <= 0)
+    is_endless = value is None or (path == EARLY_STOP and value <= 0)
     return math.inf if is_endless else float(value)
 
 

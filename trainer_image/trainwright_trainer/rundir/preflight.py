@@ -10,8 +10,8 @@ from enum import Enum
 from typing import Any
 
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_trainer.errors import AlreadyDone
-from trainwright_trainer.rundir import compatibility, layout
+from trainwright_trainer.errors import EARLY_STOPPING, AlreadyDone
+from trainwright_trainer.rundir import compatibility, json_text, layout
 from trainwright_trainer.rundir.record import Run, read_run
 from trainwright_trainer.storage.base import Storage
 
@@ -80,12 +80,26 @@ def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
     if run.start is None:
         return
     refuse(compatibility.differences(run.start.job, essence))
-    if run.done and not compatibility.raised(run.start.job, essence):
+    if not run.done:
+        return
+    limit = _limit(run.storage, essence)
+    if not compatibility.raised(run.start.job, essence, [limit]):
         ended = f"{run.storage.location}: {run.name} is done"
         anew = "To start anew, use --overwrite."
         if essence.get("config") is not None:
-            anew = "To train it further, raise trainer.epochs or trainer.early_stop; to start anew, use --overwrite."
+            further = f"To train it further, raise {limit.removeprefix('config.')}"
+            anew = f"{further}; to start anew, use --overwrite."
         raise AlreadyDone(f"{ended}. {anew}")
+
+
+def _limit(storage: Storage, essence: Mapping[str, Any]) -> str:
+    """The path of the limit that has ended the run in `storage`."""
+    try:
+        end = json_text.parse(storage.read(layout.METRICS)).get("end") or {}
+    except FileNotFoundError:
+        end = {}
+    is_early = end.get("reason") == EARLY_STOPPING
+    return compatibility.EARLY_STOP if is_early else compatibility.limit_of(essence)
 
 
 def refuse(problems: list[Problem]) -> None:

@@ -24,7 +24,10 @@ _MOST = ("num_samples", "time_budget_s")
 
 
 def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
-    """True if the folder holds a search that `job` continues. `job`: the job as plain JSON. Raises `Mistakes`."""
+    """True if the folder holds a search that `job` continues. `job`: the job as plain JSON. Raises `Mistakes`.
+
+    It leaves a search that is to be overwritten as it is: `clear` deletes it when the new one begins.
+    """
     about = read_about(storage)
     if about is None:
         if how is ExistingRun.RESUME:
@@ -34,10 +37,6 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
         _refuse_foreign(storage, how)
     elif how is ExistingRun.OVERWRITE:
         _refuse_running(storage, about)
-        storage.delete(ABOUT)
-        for name in _OURS:
-            storage.delete_tree(name) if name.endswith("/") else storage.delete(name)
-        delete_results(storage)
     elif how is ExistingRun.NEW:
         found = "Use --resume to go on with it, --overwrite to start anew, or another --output."
         raise Mistakes.one("", f"{storage.location} holds another search ({about['name']}). {found}")
@@ -47,6 +46,18 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> bool:
         _refuse_another(storage, about, compatibility.essence(job))
     storage.check_writable()
     return about is not None and how is not ExistingRun.OVERWRITE
+
+
+def clear(storage: Storage) -> None:
+    """Delete the search in the folder, if there is one, with its trials and its model. Raises `Mistakes` if it runs."""
+    about = read_about(storage)
+    if about is None:
+        return
+    _refuse_running(storage, about)
+    storage.delete(ABOUT)
+    for name in _OURS:
+        storage.delete_tree(name) if name.endswith("/") else storage.delete(name)
+    delete_results(storage)
 
 
 def about_of(job: Mapping[str, Any], name: str, content: str) -> dict[str, Any]:

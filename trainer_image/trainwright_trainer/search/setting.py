@@ -78,10 +78,12 @@ def trainer_lines(job: Job) -> list[str]:
 def log_of(job: Job, storage: Storage, content: str, notice: Callable[[str], None], *, continues: bool) -> SearchLog:
     """The log of a search that begins, or of one that continues. `content`: the hash of the data.
 
-    Raises `Mistakes` for other data than those of the search.
+    A search that begins replaces the one in the folder. Raises `Mistakes` for other data than those of the search.
     """
     if continues:
         folder.refuse_other_data(storage, job.plain(), content)
+    else:
+        folder.clear(storage)
     turn = Turn(storage, job.attempt)
     if not continues:
         return SearchLog.begin(storage, folder.about_of(job.plain(), job.name, content), turn=turn)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Self
+from urllib.parse import unquote
 
 from trainwright_api.locations import GCS, S3, is_read_only, parse_bucket, parse_data_uri, scheme_of
 from trainwright_api.problems import Mistakes
@@ -106,7 +107,13 @@ def place_of(text: str, path: str) -> Place:
         raise Mistakes.one(path, f"{text!r} holds a null character, which no path can hold")
     if scheme and scheme != "file://":
         raise not_built(path, scheme, f"folders, {S3} and {GCS}")
-    return Path(os.path.expanduser(text.removeprefix("file://")))
+    return _local(text.removeprefix("file://"), is_uri=bool(scheme))
+
+
+def _local(text: str, *, is_uri: bool) -> Path:
+    """The path of a text. A URI as `Path.as_uri` writes it has %20 for a space, and may name this machine."""
+    literal = Path(os.path.expanduser(text.removeprefix("localhost") if is_uri else text))
+    return Path(unquote(str(literal))) if is_uri and not literal.exists() else literal
 
 
 def data_place_of(text: str, path: str) -> DataPlace:

@@ -10,10 +10,11 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Ended, Scores
 from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
+from trainwright_trainer.errors import EARLY_STOPPING
 from trainwright_trainer.features.registry import FEATURES
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.loop.arguments import EARLY_STOPPING, TrainingResult
+from trainwright_trainer.loop.arguments import TrainingResult
 from trainwright_trainer.loop.monitor import MonitoredMetric, monitored_metric, own_metrics
 from trainwright_trainer.metrics.baseline import comparisons
 from trainwright_trainer.models.model import Model
@@ -38,7 +39,13 @@ def save_model(context: TrainContext, model: Model) -> None:
         without_embeddings(context.data.statistics),
         attempt=attempt.number,
         versions=versions(),
-        extra={"name": job.name, "content": context.data.content, "seed": job.spec.seed, "na_values": _na_values(job)},
+        extra={
+            "name": job.name,
+            "content": context.data.content,
+            "seed": job.spec.seed,
+            "na_values": _na_values(job),
+            "dataset_options": _dataset_options(job),
+        },
     )
 
 
@@ -50,6 +57,12 @@ def _saved_config(config: ModelConfig) -> dict[str, Any]:
         if adapter is not None and adapter["postprocessor"]["merge_adapter_into_base_model"]:
             feature["encoder"]["adapter"] = None
     return found
+
+
+def _dataset_options(job: Job) -> dict[str, Any]:
+    """The options with which the data of the training are read."""
+    options = job.spec.dataset_options
+    return {} if options is None else options.model_dump(mode="json", exclude_none=True)
 
 
 def _na_values(job: Job) -> list[str]:

@@ -14,9 +14,9 @@ from trainwright_api.config import ModelConfig, stored_config
 from trainwright_api.config.features import OutputFeature
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.combiners import COMBINERS
-from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.content import content_of, hashes_now
 from trainwright_trainer.data.datasets import DataFiles, DataTable
-from trainwright_trainer.data.files import find
+from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.data.prepared import TEST, Prepared
 from trainwright_trainer.data.preprocess import prepare
@@ -100,7 +100,8 @@ def evaluation_data(
 ) -> tuple[NewData, str]:
     """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
     data = files_of(saved, job)
-    if content_now(data.files) != saved.about["content"]:
+    files = _as_in_training(saved, data.files)
+    if files is None:
         return saved.rows_of(data, targets=True, kept=kept, most_rows=most_rows), "given"
     # The parts of the rows do not depend on the inputs, whose pretrained tokenizers may not be on this machine.
     prepared = prepare(
@@ -109,13 +110,22 @@ def evaluation_data(
         seed=saved.about["seed"],
         cache_dir=job.cache_dir,
         keys=job.keys,
-        options=_options_of(saved, job),
+        options=files.options,
         max_cache_bytes=job.spec.cache.max_bytes,
     )
     prepared.finish()
     splits = prepared.splits
+    data = replace(data, files=files)
     found = NewData(data, saved.config, saved.statistics, targets=True, kept=kept, splits=splits, most_rows=most_rows)
     return found, "test"
+
+
+def _as_in_training(saved: SavedModel, files: Files) -> Files | None:
+    """The files with the options that they were read with in the training; None if they are not its data."""
+    hashes = hashes_now(files)
+    before = DatasetOptions.model_validate(saved.about.get("dataset_options", {}), by_name=True)
+    likely = (files, replace(files, options=before))
+    return next((one for one in likely if content_of(one, hashes) == saved.about["content"]), None)
 
 
 def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:

@@ -39,8 +39,8 @@ class JsonReader:
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:  # noqa: ARG002
         table = flat(_of_rows(_array(file), columns) if _is_array(file) else _of_lines(file, columns))
-        lacking = set(columns) - set(table.column_names)
-        yield table if lacking else table.select(list(columns))  # all names are needed to suggest the nearest one
+        has_each = all(table.column_names.count(name) == 1 for name in columns)
+        yield table.select(list(columns)) if has_each else table  # all names are needed to suggest the nearest one
 
 
 def _is_array(file: DataFile) -> bool:
@@ -95,7 +95,8 @@ def _of_rows(objects: Iterable[dict[str, Any]], columns: Sequence[str]) -> pa.Ta
     if not rows:
         raise UnreadableFileError("is empty.")
     names = dict.fromkeys(key for row in rows for key in row)
-    chosen = columns if set(columns) <= set(names) else names
+    is_flat = set(columns) <= set(names) and not any("." in name for name in columns)
+    chosen = columns if is_flat else names
     try:
         return pa.table({name: _column([row.get(name) for row in rows]) for name in chosen})
     except UnicodeEncodeError as error:

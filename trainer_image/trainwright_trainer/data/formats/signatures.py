@@ -13,8 +13,8 @@ _KINDS = (
     (rb"\xd0\xcf\x11\xe0", "an Excel workbook: end its name in .xls"),
     (rb"PAR1.*\0", "a Parquet file: end its name in .parquet"),
     (rb"ARROW1\0\0", "a Feather file: end its name in .feather"),
-    (rb"\x28\xb5\x2f\xfd", "a Zstandard archive: compress it with gzip, and end its name in .gz, as in {name}.gz"),
-    (rb"BZh[1-9]1AY&SY", "a bzip2 archive: compress it with gzip, and end its name in .gz, as in {name}.gz"),
+    (rb"\x28\xb5\x2f\xfd", "a Zstandard archive: compress it with gzip, and end its name in .gz, as in {stem}.gz"),
+    (rb"BZh[1-9]1AY&SY", "a bzip2 archive: compress it with gzip, and end its name in .gz, as in {stem}.gz"),
 )
 """A pattern of the first bytes, and the kind with the remedy. A text may begin with PAR1, but holds no zero byte."""
 
@@ -23,4 +23,5 @@ def refuse_binary(head: bytes, name: str) -> None:
     """Raise `UnreadableFileError` if a file that begins with `head` is an archive or a table in a binary format."""
     for pattern, line in _KINDS:
         if re.match(pattern, head, re.DOTALL):
-            raise UnreadableFileError(f"is {line.format(name=name)}.")
+            stem = re.sub(r"\.(bz2|zst|zstd)$", "", name, flags=re.IGNORECASE)
+            raise UnreadableFileError(f"is {line.format(name=name, stem=stem)}.")
