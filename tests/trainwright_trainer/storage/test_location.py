@@ -63,6 +63,14 @@ def test_a_path_is_text_in_utf8() -> None:
         place_of("out/caf\udce9", "output")
 
 
+def test_a_uri_of_a_file_is_written_as_python_writes_it(tmp_path: Path) -> None:
+    for name in ("a b.csv", "a%20b.csv"):
+        path = tmp_path / name
+        path.touch()
+        for uri in (path.as_uri(), path.as_uri().replace("file://", "file://localhost"), f"file://{path}"):
+            assert place_of(uri, "dataset") == path
+
+
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     assert place_of("~/runs", "output") == place_of("file://~/runs", "output") == Path("/home/me/runs")

@@ -100,3 +100,9 @@ def test_lists_of_json_that_differ_are_named(text, tmp_path):
     text('{"n": []}\n', "many/b.jsonl")
     text('{"n": [1]}\n', "many/c.jsonl")
     assert "a list of 'n' holds numbers, but text in 'a.jsonl'" in mistake_of(tmp_path / "many", ["n"])
+
+
+@pytest.mark.parametrize("form", ["{}\n", "[{}]"])
+def test_a_key_that_stands_flat_and_nested_is_named(text, form):
+    path = text(form.format(json.dumps({"a": {"x": 1}, "a.x": 2})), "x.json")
+    assert "'a.x' is the name of 2 columns of x.json" in mistake_of(path, ["a.x"])

@@ -12,6 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.dataset_options import DatasetOptions
+from trainwright_trainer.data import source
+from trainwright_trainer.data.files import find
 
 from .reading import CSV, no_bytes, read, zipped
 
@@ -47,6 +50,12 @@ def test_a_binary_file_with_the_name_of_a_text_is_named(text, name, content, lin
     with pytest.raises(Mistakes) as mistakes:
         read(text(content, name))
     assert str(mistakes.value) == f"dataset: {name!r} {line.format(name=name)}"
+
+
+def test_the_name_of_an_archive_loses_its_ending(text):
+    files = find(str(text(bz2.compress(CSV.encode()), "x.csv.bz2")), options=DatasetOptions(format="csv"))
+    with pytest.raises(Mistakes, match=r"end its name in \.gz, as in x\.csv\.gz"):
+        source.check(files, [("dataset", "n")])
 
 
 def test_a_binary_file_beside_texts_is_named(text, tmp_path):
