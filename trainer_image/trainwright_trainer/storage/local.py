@@ -298,7 +298,6 @@ def _identity(path: Path) -> Identity:
         "inode": found.st_ino,
         "size": found.st_size,
         "mtime_ns": found.st_mtime_ns,
-        "ctime_ns": found.st_ctime_ns,  # a copy can have the mtime of the file that it replaces
     }
 
 
