@@ -22,6 +22,9 @@ CHANNELS = (1, 2, 3, 4)
 _PALETTE = b"\x03"
 """The colour type of a PNG with a palette, in byte 25."""
 
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+"""The endings of the names of images, in lower case."""
+
 
 @dataclass(frozen=True)
 class ImageShape:

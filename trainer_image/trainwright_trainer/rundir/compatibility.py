@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainwright_api.problems import Problem
@@ -34,9 +34,14 @@ def digest(job: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def raised(old: Mapping[str, Any], new: Mapping[str, Any], limits: Sequence[str] = ()) -> bool:
-    """True if `new` raises one of the limits of training: of those that act, or of `limits`."""
-    return any(_length(path, new) > _length(path, old) for path in limits or (limit_of(old), EARLY_STOP))
+def raised(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """True if `new` raises one of the limits that act on the training of `old`."""
+    return any(raises(path, old, new) for path in (limit_of(old), EARLY_STOP))
+
+
+def raises(limit: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """True if `new` raises the limit at this path."""
+    return _length(limit, new) > _length(limit, old)
 
 
 def limit_of(job: Mapping[str, Any]) -> str:

@@ -83,7 +83,7 @@ def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
     if not run.done:
         return
     limit = _limit(run.storage, essence)
-    if not compatibility.raised(run.start.job, essence, [limit]):
+    if not compatibility.raises(limit, run.start.job, essence):
         ended = f"{run.storage.location}: {run.name} is done"
         anew = "To start anew, use --overwrite."
         if essence.get("config") is not None:

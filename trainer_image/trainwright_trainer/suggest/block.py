@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.errors import kind_of
 from trainwright_trainer.features.numerals import WITH_SIGNS, numbers_of, without_words
+from trainwright_trainer.features.pixels import SUFFIXES
 from trainwright_trainer.features.times import read_times
 from trainwright_trainer.features.vector_texts import in_brackets, spelt_plainly
 from trainwright_trainer.suggest.dates import Seconds, are_no_dates, readings_of, seconds_of
@@ -26,11 +27,10 @@ MOST_WORDS = 20
 """Of so many different words that are no numbers, the rows are counted."""
 _MOST_OF_ONE_WORD = 0.95
 NUMBERS = ("whole numbers", "numbers")
-READ = frozenset({"text", *NUMBERS, "true and false", "dates", "lists", "bytes"})
-"""The kinds of columns that some type of feature reads."""
+PLAIN = frozenset({"text", *NUMBERS, "true and false", "dates"})
+"""The kinds of columns with one value in each row that is a text, a number, a flag or a time."""
 GAPS = "missing"
 """The element of lists of numbers of which some are missing."""
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """A letter of a script without spaces between words: Thai to Khmer, Japanese and Chinese."""
 _LETTERS_OF_A_WORD = 6
@@ -159,7 +159,7 @@ def _of_text(values: pa.Array, points: Points) -> ColumnBlock:
         with_signs=tuple(
             text for text, is_word in zip(listed, wrong, strict=False) if is_word and WITH_SIGNS.fullmatch(text)
         ),
-        pictures=sum(text.lower().endswith(_PICTURES) for text in listed),
+        pictures=sum(text.lower().endswith(SUFFIXES) for text in listed),
         unspaced=sum(len(text) > _LETTERS_OF_A_WORD and bool(_UNSPACED.search(text)) for text in listed),
         gaps=Counter({str(one["values"]): one["counts"].as_py() for one in pc.value_counts(gaps)}),
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from trainwright_trainer.suggest.block import GAPS, MOST_WORDS, NUMBERS, READ
+from trainwright_trainer.suggest.block import GAPS, MOST_WORDS, NUMBERS, PLAIN
 from trainwright_trainer.suggest.distinct import MOST_VALUES
 from trainwright_trainer.suggest.profile import MOST_BAD, ColumnProfile
 from trainwright_trainer.suggest.shown import share, short
@@ -49,7 +49,7 @@ def input_choice(column: ColumnProfile) -> TypeChoice:
         return TypeChoice(None, "no value")
     if column.relation.found:
         return TypeChoice(None, column.relation.found)
-    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1 or column.kinds - READ:
+    if not _is_plain(column):
         return _nested(column)
     distinct = column.distinct.number
     if distinct == 1:
@@ -101,7 +101,7 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
     """The choice for the target. `type` is None if it cannot be one."""
     if column.given == 0:
         return TypeChoice(None, "it has no value")
-    if column.kinds & {"lists", "bytes"} or len(column.kinds) != 1 or column.kinds - READ:
+    if not _is_plain(column):
         found = _nested(column)
         return found if found.type in ("vector", "set") else TypeChoice(None, f"it holds {found.reason}")
     distinct = column.distinct.number
@@ -125,6 +125,10 @@ def target_choice(column: ColumnProfile) -> TypeChoice:
     if not repeats:
         return TypeChoice(None, f"it has {distinct:,} different values in {column.given:,} rows, too many for classes")
     return TypeChoice("category", f"{distinct:,} classes")
+
+
+def _is_plain(column: ColumnProfile) -> bool:
+    return len(column.kinds) == 1 and column.kinds <= PLAIN
 
 
 def _nested(column: ColumnProfile) -> TypeChoice:

@@ -10,12 +10,11 @@ import pyarrow as pa
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.datasets import DataTable
 from trainwright_trainer.data.files import EACH
+from trainwright_trainer.features.pixels import SUFFIXES
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.storage.location import data_place_of
 from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.tasks.saved_model import SavedModel
-
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 def images_of(job: Job, saved: SavedModel) -> DataTable | None:
@@ -29,7 +28,7 @@ def images_of(job: Job, saved: SavedModel) -> DataTable | None:
         return None
     folder = storage_of(place, job.keys.datasets)
     names = sorted(folder.match(EACH))
-    unfit = [name for name in names if not name.lower().endswith(_SUFFIXES)]
+    unfit = [name for name in names if not name.lower().endswith(SUFFIXES)]
     if len(unfit) == len(names):
         return None
     if unfit:

@@ -61,8 +61,8 @@ class TrainedModel:
         with naming_arguments():
             refuse_top_k(self.config, top_k)
             rows = rows_to_predict(self.saved, given, names_to_keep(keep), top_k)
-        with naming_arguments(), computing(self.saved):
-            found = joined([table for table, _ in predictions(self.saved, rows, top_k)])
+            with computing(self.saved):
+                found = joined([table for table, _ in predictions(self.saved, rows, top_k)])
         _warn(rows)
         return as_given(data, found)
 

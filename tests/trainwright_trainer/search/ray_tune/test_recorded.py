@@ -12,7 +12,7 @@ from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.ray_tune.recorded import HOPELESS, RecordedSearcher
+from trainwright_trainer.search.ray_tune.recorded import MOST_FAILURES, RecordedSearcher
 from trainwright_trainer.search.ray_tune.searchers import searcher_of
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -155,7 +155,7 @@ def test_the_number_of_trials_is_a_limit_for_all_processes_together(tmp_path):
 def test_a_search_whose_first_trials_all_fail_ends_when_no_trial_runs(tmp_path):
     search = Search(tmp_path)
     search.suggest("running")
-    for number in range(HOPELESS):
+    for number in range(MOST_FAILURES):
         search.fail(f"t{number}")
     assert search.seen.suggest("next") is None
     search.seen.on_trial_complete("running", None, error=True)
@@ -165,18 +165,18 @@ def test_a_search_whose_first_trials_all_fail_ends_when_no_trial_runs(tmp_path):
 def test_a_search_with_one_score_goes_on_after_any_number_of_failures(tmp_path):
     search = Search(tmp_path)
     search.suggest("scored")
-    for number in range(HOPELESS):
+    for number in range(MOST_FAILURES):
         search.fail(f"t{number}")
     search.result("scored", 1, 0.5)
-    assert search.suggest("next")["name"] == f"{HOPELESS + 2:04d}"
+    assert search.suggest("next")["name"] == f"{MOST_FAILURES + 2:04d}"
 
 
 def test_a_search_that_is_started_again_tries_again(tmp_path):
     first = Search(tmp_path)
-    for number in range(HOPELESS):
+    for number in range(MOST_FAILURES):
         first.fail(f"t{number}")
     again = Search(tmp_path)
-    for number in range(HOPELESS):
+    for number in range(MOST_FAILURES):
         again.suggest(f"u{number}")
         again.seen.on_trial_complete(f"u{number}", None)
     assert again.suggest("next")["known"] is None

@@ -21,7 +21,7 @@ from trainwright_trainer.search.ray_tune.hooks import METRIC, Unsaved
 from trainwright_trainer.search.trials import Trial, replaced, running
 
 LOST = "its process ended without a result, several times: it was killed, or the machine has too little memory"
-HOPELESS = 10
+MOST_FAILURES = 10
 """After so many failed trials of one process, and no other with a score, a search begins no more trials."""
 _BEGIN, _END = 0, -1
 _MEASURED = ("epoch", "step", "seconds", "latest", "is_last")
@@ -59,10 +59,15 @@ class RecordedSearcher(Unsaved, Searcher):
             return self._given(trial_id, self._again.popleft())
         if self._is_closing() or (self._most is not None and len(self._log.trials) >= self._most):
             return Searcher.FINISHED
-        if self._failures >= HOPELESS and not any(one.scores and one.state != "failed" for one in self._log.trials):
+        if self._only_fails():
             return None if running(self._log.trials) else Searcher.FINISHED
         found = self._new()
         return found if found is None or isinstance(found, str) else self._given(trial_id, found)
+
+    def _only_fails(self) -> bool:
+        if self._failures < MOST_FAILURES:
+            return False
+        return not any(trial.scores and trial.state != "failed" for trial in self._log.trials)
 
     def _new(self) -> Trial | str | None:
         """The next trial of the search algorithm. Without one, its word, or None."""
