@@ -46,6 +46,15 @@ def test_whole_numbers_read_the_same_as_floats(numbers):
     assert texts_of(whole).to_pylist() == texts_of(floats).to_pylist()
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize(("zone", "end"), [(None, ""), ("UTC", "Z"), ("+02:00", "+0200")])
+def test_a_time_has_one_text_in_all_units(unit, zone, end):
+    moments = [1_700_000_000_000, 1_700_000_000_500][: 1 if unit == "s" else 2]
+    at = "2023-11-14 22:13:20" if zone != "+02:00" else "2023-11-15 00:13:20"
+    times = pa.array(moments, pa.timestamp("ms", zone)).cast(pa.timestamp(unit, zone))
+    assert texts_of(times).to_pylist() == [f"{at}{end}", f"{at}.5{end}"][: len(moments)]
+
+
 def test_lists_have_no_text():
     with pytest.raises(WrongTypeError, match="holds lists"):
         dictionary_of(pa.array([[1]]))

@@ -10,7 +10,7 @@ from typing import Any
 from trainwright_trainer.features.column import Feature, read_by_encode
 from trainwright_trainer.features.subwords import pretrained_files
 
-FORMAT = 6
+FORMAT = 7
 """The version of the entries. Increase it if an entry is computed or written differently: old entries are not found."""
 
 

@@ -79,12 +79,18 @@ def _decimal_text(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def without_zeros(times: pa.Array) -> pa.Array:
+    """The texts of times without zeros at the end of their fractions of a second: all units of a time have one text."""
+    shorter = pc.replace_substring_regex(times, r"(:\d\d\.\d*?)0+(Z|[+-]\d+)?$", r"\1\2")
+    return pc.replace_substring_regex(shorter, r"(:\d\d)\.(Z|[+-]\d+)?$", r"\1\2")
+
+
 def texts_of(values: pa.Array) -> pa.Array:
     """The values as `pa.string()`. Nulls stay null, and NaN becomes null.
 
     Whole numbers have no decimal point, whatever their type, because a column of whole numbers with a gap is often
-    stored as floats. Other floats have the shortest decimal form of their own type, decimals no zeros at their end,
-    booleans are true and false, times ISO 8601.
+    stored as floats. Other floats have the shortest decimal form of their own type, decimals and times no zeros at the
+    end of their fractions, booleans are true and false.
     """
     if pa.types.is_string(values.type):
         return values
@@ -95,7 +101,8 @@ def texts_of(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(values.type):
         decimals = values.to_pylist()
         return pa.array([None if number is None else _decimal_text(number) for number in decimals], pa.string())
-    return pc.cast(values, pa.string())
+    texts = pc.cast(values, pa.string())
+    return without_zeros(texts) if pa.types.is_timestamp(values.type) else texts
 
 
 def lowered(texts: pa.Array, symbols: Sequence[str]) -> pa.Array:
