@@ -160,6 +160,16 @@ def test_a_checkpoint_goes_on_as_if_the_run_itself_went_on(workplace):
     assert json.loads(Path("b/attempts/1/start.json").read_text())["source"].endswith("kept")
 
 
+def test_the_rounds_before_the_checkpoint_are_those_of_the_other_run(workplace):
+    """Also after a resume: the best round may be one of them."""
+    train(workplace, epochs(2), "a")
+    train(workplace, from_("a/checkpoints", epochs(3)), "b")
+    train(workplace, from_("a/checkpoints", epochs(4)), "b", "--resume")
+    before, rounds = (json.loads(Path(run, "metrics.json").read_text())["rounds"] for run in ("a", "b"))
+    assert [(row["attempt"], row["epoch"]) for row in rounds] == [(0, 0), (0, 1), (1, 2), (2, 3)]
+    assert [row["scores"] for row in rounds[:2]] == [row["scores"] for row in before]
+
+
 def test_it_stays_the_same_when_it_is_resumed(workplace):
     train(workplace, epochs(2), "a")
     train(workplace, from_("a"), "b")

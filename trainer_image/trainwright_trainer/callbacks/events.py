@@ -7,7 +7,7 @@ over all attempts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -83,6 +83,11 @@ class Evaluated:
     scores: Mapping[str, Scores]  # train, validation
     best: bool
     ranks: tuple[RankRound, ...] = ()  # in the order of ranks
+
+
+def rounds_of(history: Iterable[Mapping[str, Any]]) -> list[Evaluated]:
+    """The rounds that the state of a checkpoint holds as plain values."""
+    return [Evaluated(**round_) for round_ in history]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trainwright_trainer.callbacks.decisive import decisive_of
@@ -11,6 +11,8 @@ from trainwright_trainer.callbacks.json_lines import nan_to_none
 from trainwright_trainer.callbacks.ranks import straggler
 from trainwright_trainer.rundir.layout import FORMAT
 
+ANOTHER_RUN = 0
+"""The attempt of the rounds of another run, with whose checkpoint this one began (`resumeFrom`)."""
 _PLAIN = ("epoch", "step", "seconds", "rows_per_second", "learning_rate")
 
 
@@ -31,6 +33,13 @@ class History:
         """Read the rounds of an earlier attempt. A null score becomes NaN."""
         history = cls()
         history._rounds = [(row["attempt"], _round(row)) for row in content["rounds"]]
+        return history
+
+    @classmethod
+    def of_another_run(cls, rounds: Iterable[Evaluated]) -> History:
+        """Begin with the rounds before the checkpoint of another run."""
+        history = cls()
+        history._rounds = [(ANOTHER_RUN, round_) for round_ in rounds]
         return history
 
     @property

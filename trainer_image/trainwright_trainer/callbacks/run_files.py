@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Listener, Reported
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Listener, Reported, rounds_of
 from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.callbacks.tensorboard import TensorBoardLog
 from trainwright_trainer.errors import EnvironmentFailure
@@ -22,8 +22,7 @@ class MetricsFile:
     """A listener that keeps metrics.json up to date."""
 
     def __init__(self, attempt: Attempt) -> None:
-        before = shared_files.read_metrics(attempt)
-        self.history = History() if before is None else History.from_json(before)
+        self.history = _history_before(attempt)
         self._attempt = attempt
 
     def on_event(self, event: Event) -> None:
@@ -33,6 +32,16 @@ class MetricsFile:
 
     def close(self) -> None:
         """Does nothing: the file is complete after every event."""
+
+
+def _history_before(attempt: Attempt) -> History:
+    """The rounds of the earlier attempts, or those of the other run whose checkpoint the first attempt starts from."""
+    before, start = shared_files.read_metrics(attempt), attempt.start_from
+    if before is not None:
+        return History.from_json(before)
+    if start is None or start.storage.location == attempt.storage.location:
+        return History()
+    return History.of_another_run(rounds_of(start.state["history"]))
 
 
 def tensorboard_of(attempt: Attempt) -> Listener:

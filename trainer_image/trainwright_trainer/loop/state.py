@@ -13,7 +13,7 @@ from typing import TypeVar
 import torch
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.callbacks.events import Evaluated
+from trainwright_trainer.callbacks.events import Evaluated, rounds_of
 from trainwright_trainer.distributed.blocks import joined
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loop.best import Best
@@ -112,7 +112,7 @@ class TrainState:
         progress, position = self.progress, checkpoint.position
         progress.step, progress.epoch, progress.rows = position.step, position.epoch, position.rows
         progress.seconds = state["seconds"]
-        progress.history[:] = [Evaluated(**round_) for round_ in state["history"]]
+        progress.history[:] = rounds_of(state["history"])
 
     def _best_of(self, checkpoint: Checkpoint) -> Blocks | None:
         if checkpoint.best is None:

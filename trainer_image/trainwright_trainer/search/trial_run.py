@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.callbacks.events import Evaluated
+from trainwright_trainer.callbacks.events import Evaluated, rounds_of
+from trainwright_trainer.callbacks.history import ANOTHER_RUN
 from trainwright_trainer.errors import AlreadyDone, Outcome, StoppedRun
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.rundir import json_text, layout
@@ -142,11 +143,12 @@ def _write_end(setting: TrialSetting, trial: str, end: Outcome) -> None:
 
 
 def history(storage: Storage) -> Mapping[str, Any]:
-    """metrics.json of a run; without rounds if the run has not written it."""
+    """metrics.json of a run with its own rounds alone; without rounds if the run has not written it."""
     try:
-        return dict(json_text.parse(storage.read(layout.METRICS)))
+        content = dict(json_text.parse(storage.read(layout.METRICS)))
     except FileNotFoundError:
         return {"rounds": [], "end": None}
+    return {**content, "rounds": [row for row in content["rounds"] if row["attempt"] != ANOTHER_RUN]}
 
 
 def rounds_before(setting: TrialSetting, origin: Origin | None) -> Sequence[Evaluated]:
@@ -156,4 +158,4 @@ def rounds_before(setting: TrialSetting, origin: Origin | None) -> Sequence[Eval
     name = CheckpointName.parse(origin.checkpoint)
     assert name is not None
     manifest = read_manifest(storage_at(str(setting.parent(origin.trial)), setting.access), name)
-    return [Evaluated(**round_) for round_ in manifest.state["history"]]
+    return rounds_of(manifest.state["history"])
