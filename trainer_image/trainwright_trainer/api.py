@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     Job = str | os.PathLike[str] | Mapping[str, Any] | TrainingJob
 
 
-def init_config(dataset: Data, target: str) -> dict[str, Any]:
+def init_config(dataset: Data, target: str, *, dataset_options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Suggest a job for a table, as `trainwright init` does: a dictionary for `train`.
 
-    The job of a path names it as its `dataset`; give that of a table to `train` together with the table. Raises
-    `Mistakes` if there is no such column, or if it cannot be predicted.
+    The job of a path names it as its `dataset`; give that of a table to `train` together with the table.
+    `dataset_options` is the section `datasetOptions` of the job, which says how files are read. Raises `Mistakes` if
+    there is no such column, or if it cannot be predicted.
 
     >>> job = init_config(customers, target="left")
     >>> [(feature["name"], feature["type"]) for feature in job["config"]["input_features"]]
@@ -43,7 +44,8 @@ def init_config(dataset: Data, target: str) -> dict[str, Any]:
     """
     from trainwright_trainer.tasks.init import suggested
 
-    return suggested(dataset, str(target)).job(None if is_in_memory(dataset) else os.fspath(cast("str", dataset)))
+    found = suggested(dataset, str(target), dataset_options)
+    return found.job(None if is_in_memory(dataset) else os.fspath(cast("str", dataset)))
 
 
 def auto_train(

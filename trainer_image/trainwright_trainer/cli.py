@@ -83,6 +83,9 @@ TopK = Annotated[
 Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
 Data = Annotated[str, typer.Argument(metavar="PATH", help="A table: a file, a folder, a glob or a URI.")]
 Target = Annotated[str, text_option("COLUMN", "The column to predict.")]
+DatasetOptions = Annotated[
+    str | None, text_option("YAML", "The section datasetOptions of the job, as in '{format: csv, delimiter: \";\"}'.")
+]
 JobFile = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="The file to write. Default: print it.")]
 OverwriteFile = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
 Lenient = Annotated[
@@ -250,12 +253,18 @@ def validate(
 
 
 @app.command()
-def init(data: Data, target: Target, output: JobFile = None, overwrite: OverwriteFile = False) -> None:
+def init(
+    data: Data,
+    target: Target,
+    dataset_options: DatasetOptions = None,
+    output: JobFile = None,
+    overwrite: OverwriteFile = False,
+) -> None:
     """Write a commented job for a table: types, encoders, sizes and the split from all of its rows."""
     from trainwright_trainer.tasks.init import init as suggest
 
     with _mistakes_of(Path(data)):
-        text, lines = suggest(data, target, output, overwrite=overwrite)
+        text, lines = suggest(data, target, output, options=dataset_options, overwrite=overwrite)
     if output is None:
         typer.echo(text, nl=False)
     for line in lines:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
+
+from trainwright_api.checks.error_messages import lines
 from trainwright_api.checks.forms import resource
 from trainwright_api.checks.validate import Inspected, Loaded, Options, inspect
-from trainwright_api.problems import Mistakes
+from trainwright_api.paths import dotted
+from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.canonical import canonical, digest, redacted
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_api.yaml.nodes import read
 from trainwright_api.yaml.rewrite import rewritten
 
@@ -15,6 +21,7 @@ __all__ = [
     "Loaded",
     "Options",
     "canonical",
+    "dataset_options",
     "digest",
     "inspected",
     "load",
@@ -50,6 +57,15 @@ def inspected(text: str, source_name: str, *, options: Options | None = None) ->
     """Return the job of a text with its mistakes. Raises `Mistakes` only if the text is not YAML or not a mapping."""
     document = read(text)
     return inspect(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
+
+
+def dataset_options(data: Any) -> DatasetOptions:
+    """Load the section `datasetOptions` alone. Raises `Mistakes`."""
+    try:
+        return DatasetOptions.model_validate(data, by_alias=True, by_name=False)
+    except ValidationError as error:
+        found = [Problem(dotted(("datasetOptions", *location)), line) for location, line in lines(error)]
+        raise Mistakes(found) from None
 
 
 def upgraded_text(text: str, source_name: str) -> tuple[str, bool]:

@@ -6,8 +6,10 @@ import random
 
 import pandas as pd
 import pytest
+from ruamel.yaml import YAML
 
 import trainwright
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks import auto_train
@@ -50,6 +52,37 @@ def test_a_messy_file_becomes_a_job_that_validates_and_trains(workplace):
     assert workplace.done("validate", "new.yaml").out.endswith("new.yaml: valid\n")
     workplace.done("train", "new.yaml", "--output", "out")
     assert (workplace.folder / "out/model/model.json").exists()
+
+
+def test_options_of_the_files_are_those_of_the_job(workplace):
+    """A file whose name has no known ending, and whose rows do not show the delimiter."""
+    lines = [line.replace(";", "#") for line in messy()]
+    workplace.data(*lines, name="messy.dat")
+    options = "{format: csv, delimiter: '#', naValues: [weg]}"
+    workplace.done("init", "messy.dat", "--target", "weg", "--dataset-options", options, "--output", "new.yaml")
+    job = YAML(typ="safe").load(workplace.folder / "new.yaml")
+    assert job["datasetOptions"] == {"format": "csv", "delimiter": "#", "naValues": ["weg", "unbekannt"]}
+    given = {"format": "csv", "delimiter": "#", "naValues": ["weg"]}
+    assert trainwright.init_config("messy.dat", "weg", dataset_options=given)["datasetOptions"] == job["datasetOptions"]
+    workplace.done("train", "new.yaml", "--output", "out")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("{formt: csv}", "datasetOptions.formt: unknown: did you mean 'format'? "),
+        ("{delimiter: ;;}", "datasetOptions.delimiter: expected at most 1 character, found the text ';;'"),
+        ("format", "datasetOptions: expected keys and values, as in {format: …}, found the text 'format'"),
+        ("{format: csv", "--dataset-options: line 1: a bracket that is never closed"),
+    ],
+)
+def test_wrong_options_of_the_files_are_one_line(workplace, options, expected):
+    assert expected in workplace.refused("init", "data.csv", "--target", "late", "--dataset-options", options)
+
+
+def test_options_of_files_do_not_act_on_a_table():
+    with pytest.raises(Mistakes, match="say how files are read, and the data are a table in memory"):
+        trainwright.init_config(pd.DataFrame({"a": [1], "b": [2]}), "b", dataset_options={"format": "csv"})
 
 
 def test_without_a_file_it_prints_the_job_alone(workplace):

@@ -27,8 +27,9 @@ def _lines(found: Suggestion, dataset: str, file: str) -> Iterator[str]:
     yield f"#   trainwright validate {file}"
     yield f"#   trainwright train {file}"
     yield f"dataset: {_flow(dataset)}"
-    if found.na_values:
-        yield f"datasetOptions: {_flow({'naValues': list(found.na_values)})}  # {_missing_words(found)}"
+    if found.dataset_options:
+        comment = f"  # {_missing_words(found)}" if found.na_values else ""
+        yield f"datasetOptions: {_flow(found.dataset_options)}{comment}"
     yield "config:"
     yield "  input_features:"
     yield from _items(found.inputs)

@@ -50,6 +50,14 @@ class Suggestion:
     """The words that count as missing, each with the inputs that are no numbers and have it as a value."""
     memory: float
     """The bytes of all encoded rows."""
+    given: Mapping[str, Any]
+    """The section `datasetOptions` that the table was read with."""
+
+    @property
+    def dataset_options(self) -> dict[str, Any]:
+        """The section `datasetOptions` of the job."""
+        words = [*self.given.get("naValues", ()), *self.na_values]
+        return {**self.given, **({"naValues": words} if words else {})}
 
     def job(self, dataset: str | None = None) -> dict[str, Any]:
         """The job as plain data."""
@@ -63,16 +71,18 @@ class Suggestion:
         if self.trainer is not None:
             config["trainer"] = self.trainer.value
         job: dict[str, Any] = {} if dataset is None else {"dataset": dataset}
-        if self.na_values:
-            job["datasetOptions"] = {"naValues": list(self.na_values)}
+        if self.dataset_options:
+            job["datasetOptions"] = self.dataset_options
         job["config"] = config
         if self.loader is not None:
             job["backend"] = {"type": "local", "loader": self.loader.value}
         return job
 
 
-def suggestion_of(profile: TableProfile) -> Suggestion:
-    """The job for a table. Raises `Mistakes` if its target cannot be predicted, or no column is left as an input."""
+def suggestion_of(profile: TableProfile, given: Mapping[str, Any] | None = None) -> Suggestion:
+    """The job for a table, which was read with the section `datasetOptions` that is `given`.
+
+    Raises `Mistakes` if its target cannot be predicted, or no column is left as an input."""
     target = profile.columns[profile.target]
     wanted = target_choice(target)
     if wanted.type is None:
@@ -98,6 +108,7 @@ def suggestion_of(profile: TableProfile) -> Suggestion:
         loader=_loader(memory),
         na_values=na_values(profile, used),
         memory=memory,
+        given=given or {},
     )
 
 
