@@ -62,10 +62,11 @@ def test_the_loss_is_best_where_the_validation_rows_do_not_define_the_metric(sta
 
 
 def test_a_round_of_a_resumed_run_is_not_the_best_because_it_is_the_first(started: Build) -> None:
-    readings = Readings(started(attempt=2, epoch=8))
-    scores = {"combined": {"loss": 0.6}, "late": {"roc_auc": 0.7}}
+    before, scores = ({"combined": {"loss": 0.6}, "late": {"roc_auc": value}} for value in (0.75, 0.7))
+    best = replace(ROUND, epoch=3, scores={"validation": before})
+    readings = Readings(started(attempt=2, epoch=8, best=best))
     shown = [
         str(readings.of(replace(ROUND, epoch=epoch, best=epoch == 9, scores={"validation": scores}))[-1])
         for epoch in (8, 9)
     ]
-    assert shown == ["roc_auc 0.7000", "roc_auc 0.7000 (best, epoch 10)"]
+    assert shown == ["roc_auc 0.7000 (best 0.7500, epoch 4)", "roc_auc 0.7000 (best, epoch 10)"]

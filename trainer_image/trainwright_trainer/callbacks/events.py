@@ -7,7 +7,7 @@ over all attempts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -44,6 +44,7 @@ class Started:
     total_steps: int | None = None  # of the whole run, unless it stops early
     tolerance: float = 0.0  # the relative difference of the monitored metric that counts as chance
     evaluates: bool = True  # False with skip_all_evaluation: then no epoch is the best
+    best: Evaluated | None = None  # the best round before this attempt
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ class Evaluated:
 def rounds_of(history: Iterable[Mapping[str, Any]]) -> list[Evaluated]:
     """The rounds that the state of a checkpoint holds as plain values."""
     return [Evaluated(**round_) for round_ in history]
+
+
+def best_of(rounds: Sequence[Evaluated]) -> Evaluated | None:
+    """The best round: the newest one that was the best so far."""
+    return next((round_ for round_ in reversed(rounds) if round_.best), None)
 
 
 @dataclass(frozen=True)

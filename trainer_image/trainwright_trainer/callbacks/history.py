@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trainwright_trainer.callbacks.decisive import decisive_of
-from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Started
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Started, best_of
 from trainwright_trainer.callbacks.json_lines import nan_to_none
 from trainwright_trainer.callbacks.ranks import straggler
 from trainwright_trainer.rundir.layout import FORMAT
@@ -73,7 +73,7 @@ class History:
         """The content of metrics.json: JSON with null for NaN. Raises ValueError before `Started`."""
         if self._started is None:
             raise ValueError("metrics.json names its attempt, which only Started has")
-        best = next((round_ for round_ in reversed(self.rounds) if round_.best), None)
+        best = best_of(self.rounds)
         return {
             "format": FORMAT,
             "attempt": self._started.attempt,

@@ -53,7 +53,7 @@ def nan_to_none(value: Any) -> Any:
     """Return the JSON value with null in place of NaN and infinity, which JSON lacks."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, RankRound):
+    if isinstance(value, Evaluated | RankRound):
         return nan_to_none(vars(value))
     if isinstance(value, Mapping):
         return {key: nan_to_none(item) for key, item in value.items()}

@@ -114,7 +114,7 @@ class Readings:
         self._decide_by(self._given)
         self._others = [pair for pair in started.metrics.items() if self._several and pair[0] != self._feature]
         self._last: Evaluated | None = None
-        self._best: Evaluated | None = None
+        self._best = started.best
 
     def _decide_by(self, name: str) -> None:
         self._feature, _, self._metric = name.rpartition(".")
@@ -156,7 +156,7 @@ class Readings:
         return Reading(label, formats.score(value), arrow, better, note, decides and self._best is round_)
 
     def _note(self, round_: Evaluated) -> str:
-        """Nothing while the best round is one of an earlier attempt."""
+        """Nothing without a best round, as without validation rows."""
         if self._best is None:
             return ""
         if self._best is round_:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import best_of
 from trainwright_trainer.features.distribution import Frequencies, Histogram
 from trainwright_trainer.report import bars, curves, words
 from trainwright_trainer.report.data import FeatureSummary, ReportData
@@ -70,7 +71,7 @@ def _epochs_done(data: ReportData, epoch: int, step: int) -> float:
 
 
 def _best_epoch(data: ReportData) -> float | None:
-    best = next((round_ for round_ in reversed(data.history) if round_.best), None)
+    best = best_of(data.history)
     if data.ended:
         best = next((round_ for round_ in data.history if round_.step == data.ended.best_step), best)
     return None if best is None else _epochs_done(data, best.epoch, best.step)

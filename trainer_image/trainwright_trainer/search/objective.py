@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trainwright_api.config.hyperopt import HyperoptConfig
-from trainwright_trainer.callbacks.events import Evaluated, Scores
+from trainwright_trainer.callbacks.events import Evaluated, Scores, best_of
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Objective:
 
     def of_rounds(self, rounds: Sequence[Evaluated]) -> float:
         """The metric of the best round so far, whose weights are the model. NaN if there is none."""
-        best = next((one for one in reversed(rounds) if one.best), None)
+        best = best_of(rounds)
         return math.nan if best is None else self.of_scores(best.scores.get(self.split, {}))
 
     def of_scores(self, scores: Scores) -> float:

@@ -12,7 +12,7 @@ from torch import nn
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.metric_names import DEFAULT_METRIC
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.events import Started
+from trainwright_trainer.callbacks.events import Started, best_of, rounds_of
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.job.batching import Batching, batching, needs_search, passes_of_a_step, search_limit
@@ -226,6 +226,7 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
         total_steps=lengths.total_steps,
         tolerance=context.job.recipe.tolerance if context.job.recipe else 0.0,
         evaluates=not trainer.skip_all_evaluation,
+        best=best_of(rounds_of(start.state["history"])) if start else None,
     )
 
 
