@@ -69,6 +69,17 @@ def test_the_encoding_is_found(text, encoding, told, ending):
     assert lines == [f"read with delimiter ';'{and_encoding}, as its first rows show; datasetOptions sets another"]
 
 
+def test_a_later_file_in_utf8_is_not_read_in_a_code_page(tmp_path):
+    """Each byte of UTF-8 is a character of windows-1252, so that all of its texts would be others."""
+    (tmp_path / "a.csv").write_bytes(TABLE.format(",").encode("windows-1252"))
+    (tmp_path / "b.csv").write_text("name,size\nAda,3\n")
+    assert read(str(tmp_path))[0]["name"] == ["Zoë", "Jürgen", "Ada"]
+    (tmp_path / "b.csv").write_text(TABLE.format(","), encoding="utf-8")
+    with pytest.raises(Mistakes, match=r"'b.csv' is UTF-8, and the first file is windows-1252\. "):
+        read(str(tmp_path))
+    assert len(read(str(tmp_path), encoding="windows-1252")[0]["name"]) == 4
+
+
 def test_a_character_that_is_cut_at_the_end_of_the_head_is_no_error(text):
     rows = "ä,1\n" * (HEAD_BYTES // 5)
     head = f"name,size\n{rows}".encode()

@@ -17,7 +17,15 @@ import pyarrow.csv as pacsv
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.decimal_commas import with_points
-from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, declares_delimiter, dialect_of, rows_of
+from trainwright_trainer.data.formats.dialect import (
+    EIGHT_BITS,
+    UTF8,
+    check_encoding,
+    declares_delimiter,
+    dialect_of,
+    refuse_utf8,
+    rows_of,
+)
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.signatures import refuse_binary
 from trainwright_trainer.data.formats.streams import QuoteCounter, native, opened
@@ -37,6 +45,7 @@ class DelimitedReader:
     def __init__(self, first: DataFile, options: DatasetOptions, name: str, delimiter: str) -> None:
         self.name = name
         self._dialect = dialect_of(first, delimiter, options)
+        self._is_guessed = options.encoding is None and self._dialect.encoding in EIGHT_BITS
         self._missing = [*MISSING_WORDS, *(options.na_values or ())]
 
     @property
@@ -72,6 +81,8 @@ class DelimitedReader:
                 lines.detach()
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
+        if self._is_guessed:
+            refuse_utf8(file, self._dialect.encoding)
         names = self.columns(file) or []
         wanted = [name for name in names if name in columns]
         commas = [name for place, name in enumerate(names) if self._has_commas(place)]

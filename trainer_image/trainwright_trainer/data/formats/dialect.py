@@ -23,6 +23,8 @@ HEAD_BYTES = 1 << 18
 LONGEST_VALUE = 8 << 20
 """A longer text is rather the rest of a file after a stray quote, so it is not read into memory to find an error."""
 UTF8 = "utf-8"
+EIGHT_BITS = ("windows-1252", "latin-1")
+"""The code pages in which a text is read that is neither UTF-8 nor UTF-16. Nearly every file fits them."""
 _DELIMITERS = (",", ";", "|", "\t")
 _SAMPLE_ROWS = 200
 _FIT = 0.9
@@ -96,7 +98,7 @@ def encoding_of(head: bytes) -> str:
         if max(zeros) < len(head) / 4 or min(zeros) > len(head) / 100:
             return UTF8  # the reader names the byte that is not text
         return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-    return "windows-1252" if _fits(head, "windows-1252") else "latin-1"
+    return next(name for name in EIGHT_BITS if _fits(head, name))
 
 
 def _fits(head: bytes, encoding: str) -> bool:
@@ -159,6 +161,14 @@ def rows_of(lines: Iterable[str], delimiter: str) -> Any:
     """A `csv.reader` that takes values of up to `LONGEST_VALUE` characters."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))  # the limit is one of the process
     return csv.reader(lines, delimiter=delimiter)
+
+
+def refuse_utf8(file: DataFile, encoding: str) -> None:
+    """Raise `UnreadableFileError` if the head of the file is UTF-8 and not `encoding`, that of the first file."""
+    with opened(file) as stream:
+        head = stream.read(HEAD_BYTES)
+    if not head.isascii() and _fits(head, UTF8):
+        raise UnreadableFileError(f"is UTF-8, and the first file is {encoding}. Write all files in one encoding.")
 
 
 def check_encoding(file: DataFile, encoding: str, remedy: str = _NAME_IT) -> None:
