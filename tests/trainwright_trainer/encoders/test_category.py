@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from trainwright_api.config.encoders import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
 from trainwright_trainer.encoders import EncoderInput
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
+from trainwright_trainer.layers.lookup import Lookup
 
 LABELS = EncoderInput({"vocabulary": ["<UNK>", "a", "b"]}, 1, "config.input_features[0].encoder")
 COLUMN = torch.tensor([[2], [0]])
@@ -54,3 +56,18 @@ def test_sparse_has_a_table_where_it_is_trained_or_begins_elsewhere() -> None:
 def test_sparse_drops_out() -> None:
     encoder = sparse(CategorySparseEncoder(dropout=0.5), LABELS)
     assert set(encoder(COLUMN.repeat(50, 1)).unique().tolist()) == {0, 2}
+
+
+@pytest.mark.parametrize("config", [CategoryDenseEncoder(embedding_size=2, dropout=0.5), CategoryOneHotEncoder()])
+def test_a_lookup_has_the_same_rows(config: CategoryDenseEncoder | CategoryOneHotEncoder) -> None:
+    kind = Embedded if isinstance(config, CategoryDenseEncoder) else OneHot
+    encoder, many = kind(config, LABELS).double().eval(), torch.tensor([[2], [0], [1], [2]])
+    found = encoder.lookup(many)
+    assert isinstance(found, Lookup)
+    assert torch.equal(found.rows, encoder(many))
+    assert torch.equal(encoder.lookup(COLUMN), encoder(COLUMN))  # fewer rows than labels
+
+
+def test_dropout_needs_the_rows() -> None:
+    encoder = Embedded(CategoryDenseEncoder(dropout=0.5, embedding_initializer="ones"), LABELS)
+    assert set(encoder.lookup(COLUMN.repeat(50, 1)).unique().tolist()) == {0, 2}

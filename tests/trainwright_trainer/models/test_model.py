@@ -10,6 +10,7 @@ import torch
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.data.order import Purpose, key
+from trainwright_trainer.layers.lookup import Lookup
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.models.model import PENALTY, Model
@@ -302,3 +303,20 @@ def test_a_batch_of_one_row_is_trained() -> None:
     made = model()
     total(made, batch(1)).backward()  # type: ignore[no-untyped-call]
     assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in made.parameters())
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_a_row_has_the_same_logits_whether_tables_or_rows_are_multiplied(layers: int) -> None:
+    """A batch with fewer rows than labels has no lookups."""
+    made, many = model(precision="float64", num_fc_layers=layers).eval(), batch(dtype=torch.float64)
+    one = Batch(many.floats[:1], many.ints[:1], np.arange(1))
+    assert [any(isinstance(part, Lookup) for part in made.encoders(rows)) for rows in (many, one)] == [True, False]
+    for name, logits in made(many).items():
+        assert torch.allclose(logits[:1], made(one)[name], rtol=0, atol=1e-12)
+
+
+def test_lookups_spare_multiplications() -> None:
+    """`carrier` and `origin` share a table of 3 rows and 3 columns, before a layer of 16 units."""
+    assert model().spared_multiplications(32) == 2 * (32 - 3) * 3 * 16
+    assert model().spared_multiplications(2) == 0
+    assert model(num_fc_layers=0).spared_multiplications(32) == 0

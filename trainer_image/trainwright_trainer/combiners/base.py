@@ -43,14 +43,17 @@ class Combiner(nn.Module, ABC):
     """`inputs`: [rows, width] each, in the order of the config; `Steps` for inputs with a length, which only a combiner
     with `takes_sequences` gets.
 
-    `joins`: neighbouring inputs may be one tensor. Otherwise there is one for each input. `output_length`: the number
-    of vectors of a row; None: one vector, without a dimension for it.
+    `joins`: neighbouring inputs may be one tensor. Otherwise there is one for each input. `looks_up`: inputs may be a
+    `Lookup`. `output_length`: the number of vectors of a row; None: one vector, without a dimension for it.
+    `units_of_parts`: those of the first layer, if it multiplies the tables of lookups.
     """
 
     joins: ClassVar[bool] = True
+    looks_up: ClassVar[bool] = False
     takes_sequences: ClassVar[bool] = False
     output_size: int
     output_length: int | None = None
+    units_of_parts = 0
 
     @abstractmethod
     def forward(self, inputs: Sequence[Any]) -> Combined: ...
@@ -62,8 +65,3 @@ def check_forms(kind: type[Combiner], word: str, inputs: Sequence[CombinerInput]
         if one.length is not None and not kind.takes_sequences:
             path = f"config.input_features[{position}].encoder.reduce_output"
             raise Mistakes.one(path, ONE_VECTOR.format(word=word))
-
-
-def side_by_side(inputs: Sequence[torch.Tensor]) -> torch.Tensor:
-    """[rows, w₁], [rows, w₂], … → [rows, w₁ + w₂ + …]. One input is not copied."""
-    return inputs[0] if len(inputs) == 1 else torch.cat(list(inputs), 1)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import nn
 
 from trainwright_api.config.combiner_relations import ONE_VECTOR
 from trainwright_api.config.combiners.concat import ConcatCombiner
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput, side_by_side
+from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
+from trainwright_trainer.layers.lookup import Part
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps
 
@@ -23,6 +23,7 @@ class Concat(Combiner):
     """
 
     takes_sequences = True
+    looks_up = True
 
     def __init__(self, config: ConcatCombiner, inputs: Sequence[CombinerInput], path: str) -> None:
         super().__init__()
@@ -35,9 +36,9 @@ class Concat(Combiner):
         )
         width = sum(one.width * (one.length or 1) for one in inputs)
         self.stack = FullyConnected(width, stack_of(config, path), residual=bool(config.residual))
-        self.output_size = self.stack.output_size
+        self.output_size, self.units_of_parts = self.stack.output_size, self.stack.units_of_parts
 
-    def forward(self, inputs: Sequence[torch.Tensor | Steps]) -> Combined:
+    def forward(self, inputs: Sequence[Part | Steps]) -> Combined:
         flat = iter(self.flat)
-        vectors = [next(flat)(one.values, one.mask) if isinstance(one, Steps) else one for one in inputs]
-        return Combined(self.stack(side_by_side(vectors)))
+        parts = [next(flat)(one.values, one.mask) if isinstance(one, Steps) else one for one in inputs]
+        return Combined(self.stack.of_parts(parts))

@@ -14,11 +14,12 @@ import torch
 from torch import nn
 
 from trainwright_api.config.combiners.tabnet import TabNetCombiner
-from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput, side_by_side
+from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
 from trainwright_trainer.layers.batch_norm import BatchNorm
 from trainwright_trainer.layers.entmax import AdaptiveEntmax, entmax, entmax15, sparsemax
 from trainwright_trainer.layers.fully_connected import linear
 from trainwright_trainer.layers.ghost_norm import GhostNorm
+from trainwright_trainer.layers.lookup import side_by_side
 from trainwright_trainer.layers.tabnet import Attention, AttentiveTransformer, FeatureTransformer, gated_layers
 
 # The constant in the logarithm of the sparsity penalty, in the paper and in Ludwig.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -9,26 +11,50 @@ from torch import nn
 from trainwright_api.config.encoders.category import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
 from trainwright_trainer.encoders.base import Encoder, EncoderInput, stored_vectors
 from trainwright_trainer.layers.embedding import Embedding
+from trainwright_trainer.layers.lookup import Lookup, Part, is_faster
 
 
-class OneHot(Encoder):
+class LabelEncoder(Encoder):
+    """int64 [rows, 1] → [rows, width of the table]: for each row, the row of a table that its label has."""
+
+    size: int
+    """The number of labels."""
+    dropout: nn.Dropout | None
+
+    def lookup(self, columns: torch.Tensor) -> Part:
+        """The result of `forward`, as a `Lookup` if that is faster."""
+        labels = columns.squeeze(1)
+        if (self.dropout and self.training) or not is_faster(self.size, labels):
+            rows: torch.Tensor = self(columns)
+            return rows
+        return Lookup(self.whole_table(), labels)
+
+    @abstractmethod
+    def whole_table(self) -> torch.Tensor:
+        """[labels, width]. Not the parameter itself, which a sharded engine keeps only while its module computes."""
+
+
+class OneHot(LabelEncoder):
     """int64 [rows, 1] → [rows, labels]: one in the label's column, zero elsewhere."""
 
     like: torch.Tensor
 
     def __init__(self, config: CategoryOneHotEncoder | CategorySparseEncoder, feature: EncoderInput) -> None:
         super().__init__()
-        self.output_size = len(feature.statistics["vocabulary"])
+        self.size = self.output_size = len(feature.statistics["vocabulary"])
         share = getattr(config, "dropout", 0.0)
         self.dropout = nn.Dropout(share) if share else None
         self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
-        columns_of_labels = F.one_hot(columns.squeeze(1), self.output_size).to(self.like.dtype)
+        columns_of_labels = F.one_hot(columns.squeeze(1), self.size).to(self.like.dtype)
         return self.dropout(columns_of_labels) if self.dropout else columns_of_labels
 
+    def whole_table(self) -> torch.Tensor:
+        return torch.eye(self.size, dtype=self.like.dtype, device=self.like.device)
 
-class Embedded(Encoder):
+
+class Embedded(LabelEncoder):
     """int64 [rows, 1] → [rows, width of the table].
 
     The width of the table is at most `embedding_size` and at most the number of labels.
@@ -36,21 +62,25 @@ class Embedded(Encoder):
 
     def __init__(self, config: CategoryDenseEncoder | CategorySparseEncoder, feature: EncoderInput) -> None:
         super().__init__()
-        labels = len(feature.statistics["vocabulary"])
-        largest = config.embedding_size if isinstance(config, CategoryDenseEncoder) else labels
+        self.size = len(feature.statistics["vocabulary"])
+        largest = config.embedding_size if isinstance(config, CategoryDenseEncoder) else self.size
         path = f"{feature.path}.embedding_initializer"
         initializer = config.embedding_initializer
         if initializer is None and isinstance(config, CategorySparseEncoder):
             initializer = "identity"
         stored = stored_vectors(config, feature) if isinstance(config, CategoryDenseEncoder) else None
         trainable = config.embeddings_trainable
-        self.table = Embedding(labels, largest, initializer, path, trainable=trainable, stored=stored)
+        self.table = Embedding(self.size, largest, initializer, path, trainable=trainable, stored=stored)
         self.dropout = nn.Dropout(config.dropout) if config.dropout else None
         self.output_size = self.table.width
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
         rows: torch.Tensor = self.table(columns.squeeze(1))
         return self.dropout(rows) if self.dropout else rows
+
+    def whole_table(self) -> torch.Tensor:
+        table: torch.Tensor = self.table(None)
+        return table
 
 
 def sparse(config: CategorySparseEncoder, feature: EncoderInput) -> Encoder:

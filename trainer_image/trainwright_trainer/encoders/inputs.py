@@ -6,7 +6,7 @@ Inputs are always in the order of the config.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +19,15 @@ from trainwright_api.config.tied import root_of
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import CachedSteps, Encoder, EncoderInput, PassthroughEncoder
+from trainwright_trainer.encoders.category import LabelEncoder
+from trainwright_trainer.layers.lookup import Part
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Padded, Ragged
 from trainwright_trainer.loader.layout import EMBEDDING, image_size
 
 Statistics = Mapping[str, Mapping[str, Any]]
+Step = Callable[[Any], Any]
 
 
 class Relabel(nn.Module):
@@ -49,18 +52,25 @@ class Relabel(nn.Module):
 
 class Inputs(nn.ModuleDict):
     """Encoders by feature. `forward` returns a tensor [rows, width] or `Steps` for each input. If `joins`, neighbouring
-    float inputs that pass through share one tensor. `widths` and `lengths` (None for vectors): of each input, in the
-    order of the config. `roots`: for each input the name of the one whose encoder it uses. An input with embeddings in
-    its column has no encoder."""
+    float inputs that pass through share one tensor. If `looks_up`, the vectors of a category may be a `Lookup`.
+    `widths` and `lengths` (None for vectors): of each input, in the order of the config. `roots`: for each input the
+    name of the one whose encoder it uses. An input with embeddings in its column has no encoder."""
 
     def __init__(
-        self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout, *, joins: bool = True
+        self,
+        features: Sequence[InputFeature],
+        statistics: Statistics,
+        layout: Layout,
+        *,
+        joins: bool = True,
+        looks_up: bool = False,
     ) -> None:
         super().__init__()
         self.widths: list[int] = []
         self.lengths: list[int | None] = []
-        self._joins = joins
-        self._plan: list[tuple[ColumnRange, tuple[nn.Module, ...]]] = []
+        self._joins, self._looks_up = joins, looks_up
+        self._plan: list[tuple[ColumnRange, tuple[Step, ...]]] = []
+        self._lookups: list[tuple[int, int]] = []
         is_embedded = {feature.name: EMBEDDING in statistics[feature.name] for feature in features}
         self.roots = {one.name: one.name if is_embedded[one.name] else root_of(one, features).name for one in features}
         encoders: dict[str, Encoder] = {}
@@ -72,14 +82,18 @@ class Inputs(nn.ModuleDict):
                 encoders[feature.name] = self._encoder(position, feature, known, layout)
         for position, feature in enumerate(features):
             relabel = self._relabel(position, feature, self.roots[feature.name], statistics)
-            self._take(layout.columns[feature.name], (*relabel, encoders[self.roots[feature.name]]))
+            self._take(layout.columns[feature.name], relabel, encoders[self.roots[feature.name]])
 
     @property
     def output_size(self) -> int:
         return sum(self.widths)
 
-    def forward(self, batch: Batch) -> list[torch.Tensor | Steps]:
+    def forward(self, batch: Batch) -> list[Part | Steps]:
         return [_through(steps, batch.of(columns)) for columns, steps in self._plan]
+
+    def spared(self, rows: int) -> int:
+        """The multiplications for each unit of a layer that takes parts which lookups save in a pass of `rows` rows."""
+        return sum(max(0, rows - size) * width for size, width in self._lookups)
 
     def encoded(self, position: int, values: torch.Tensor | Ragged) -> torch.Tensor | Steps:
         """The vectors [rows, width] or the `Steps` of one input, from its columns. Only without `joins`."""
@@ -118,9 +132,12 @@ class Inputs(nn.ModuleDict):
         self[module_key(feature.name)] = relabel
         return (relabel,)
 
-    def _take(self, columns: ColumnRange, steps: tuple[nn.Module, ...]) -> None:
-        encoder = steps[-1]
-        assert isinstance(encoder, Encoder)
+    def _take(self, columns: ColumnRange, relabel: tuple[Step, ...], encoder: Encoder) -> None:
+        last: Step = encoder
+        if self._looks_up and isinstance(encoder, LabelEncoder):
+            last = encoder.lookup
+            self._lookups.append((encoder.size, encoder.output_size))
+        steps: tuple[Step, ...] = (*relabel, last)
         self.widths.append(encoder.output_size)
         self.lengths.append(encoder.output_length)
         if isinstance(encoder, PassthroughEncoder) and columns.kind == "floats":
@@ -157,7 +174,7 @@ def _embedded(found: Mapping[str, Any]) -> Encoder:
     return CachedSteps((found["width"] - 1) // found["steps"], found["steps"])
 
 
-def _through(steps: tuple[nn.Module, ...], values: Any) -> Any:
+def _through(steps: tuple[Step, ...], values: Any) -> Any:
     for step in steps:
         values = step(values)
     return values

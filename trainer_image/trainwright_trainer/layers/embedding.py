@@ -41,8 +41,9 @@ class Embedding(Initialized):
         if self._stored is not None:
             self._stored.check()
 
-    def forward(self, index: torch.Tensor) -> torch.Tensor:
-        return F.embedding(index, self.weight)
+    def forward(self, index: torch.Tensor | None) -> torch.Tensor:
+        """None: a copy of the table, [size, width]."""
+        return self.weight.clone() if index is None else F.embedding(index, self.weight)
 
     def sums(self, index: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
         """[rows, width]: row i is the sum of the embeddings of `index[offsets[i]:offsets[i + 1]]`, in their order.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -17,6 +17,7 @@ from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
 from trainwright_trainer.layers.initializers import Initialized, initializer_of
+from trainwright_trainer.layers.lookup import Lookup, Part, linear_of_parts, side_by_side
 from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.normalisation import norm
 
@@ -87,6 +88,12 @@ class Linear(nn.Linear, Initialized):
     def reset_parameters(self) -> None:
         """Called by `nn.Linear`. Draws nothing."""
 
+    def forward(self, rows: torch.Tensor | Sequence[Part]) -> torch.Tensor:
+        """[rows, input_size], whole or in parts → [rows, output_size]."""
+        return (
+            super().forward(rows) if isinstance(rows, torch.Tensor) else linear_of_parts(rows, self.weight, self.bias)
+        )
+
 
 def linear(
     input_size: int,
@@ -126,7 +133,7 @@ class FullyConnectedLayer(ModelBlock):
         self.activation = activation(settings.activation)
         self.dropout = nn.Dropout(settings.dropout) if settings.dropout else None
 
-    def compute(self, rows: torch.Tensor) -> torch.Tensor:
+    def compute(self, rows: torch.Tensor | Sequence[Part]) -> torch.Tensor:
         hidden: torch.Tensor = self.linear(rows)
         for part in (self.norm, self.activation, self.dropout):
             if part is not None:
@@ -137,7 +144,8 @@ class FullyConnectedLayer(ModelBlock):
 class FullyConnected(nn.Module):
     """A sequence of layers; an empty one returns its input.
 
-    With `residual`, the input of a layer is added to its output if both have the same width.
+    With `residual`, the input of a layer is added to its output if both have the same width. `units_of_parts`: those of
+    the first layer if it can take parts, else 0.
     """
 
     def __init__(self, input_size: int, layers: Sequence[LayerSettings], *, residual: bool = False) -> None:
@@ -149,9 +157,16 @@ class FullyConnected(nn.Module):
             self.layers.append(FullyConnectedLayer(self.output_size, settings))
             self._adds.append(residual and settings.output_size == self.output_size)
             self.output_size = settings.output_size
+        self.units_of_parts = layers[0].output_size if layers and not self._adds[0] else 0
 
-    def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        hidden = rows
+    def forward(self, rows: torch.Tensor | Sequence[Part]) -> torch.Tensor:
+        hidden: Any = rows
         for layer, adds in zip(self.layers, self._adds, strict=True):
             hidden = hidden + layer(hidden) if adds else layer(hidden)
-        return hidden
+        return cast(torch.Tensor, hidden)
+
+    def of_parts(self, parts: Sequence[Part]) -> torch.Tensor:
+        """The stack of the parts side by side. The first layer takes them as they are if there is a `Lookup`."""
+        is_taken = self.units_of_parts and any(isinstance(one, Lookup) for one in parts)
+        found: torch.Tensor = self(parts if is_taken else side_by_side(parts))
+        return found

@@ -55,7 +55,7 @@ class Model(nn.Module):
         self.frozen: Mapping[str, torch.Tensor] = {}
         with torch.device("meta"):
             kind = COMBINERS[type(config.combiner)]
-            self.encoders = Inputs(config.input_features, statistics, layout, joins=kind.joins)
+            self.encoders = Inputs(config.input_features, statistics, layout, joins=kind.joins, looks_up=kind.looks_up)
             encoded = zip(config.input_features, self.encoders.widths, self.encoders.lengths, strict=True)
             inputs = [CombinerInput(feature.name, feature.type, width, length) for feature, width, length in encoded]
             check_forms(kind, config.combiner.type, inputs)
@@ -164,6 +164,10 @@ class Model(nn.Module):
                 own = {name.removeprefix(place): found.pop(name) for name in list(found) if name.startswith(place)}
                 found |= {f"{place}{name}": tensor for name, tensor in encoder.saved(own).items()}
         return found
+
+    def spared_multiplications(self, rows: int) -> int:
+        """Those that a pass of `rows` rows saves, because the first layer multiplies the tables of categories."""
+        return int(self.combiner.units_of_parts * self.encoders.spared(rows))
 
     def blocks(self) -> Iterator[nn.Module]:
         """The parts that are gathered one at a time: our blocks, and those of models of a library."""

@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.without_gradients import without_gradients
 
 _CONVOLUTIONS = (nn.modules.conv._ConvNd,)
-_TABLES = (nn.Embedding, nn.EmbeddingBag)
+_TABLES = (nn.Embedding, nn.EmbeddingBag, Embedding)
 
 
 def multiplications_of_a_row(model: nn.Module, batch: Batch, world: int) -> int:

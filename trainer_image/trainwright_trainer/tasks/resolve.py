@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.metric_names import DEFAULT_METRIC
@@ -103,7 +102,7 @@ def _found(context: TrainContext, model: Model, train: Loader, ranks: Ranks, log
     return found
 
 
-def threads_once(context: TrainContext, found: Resolved, model: nn.Module, train: Loader, ranks: Ranks) -> int:
+def threads_once(context: TrainContext, found: Resolved, model: Model, train: Loader, ranks: Ranks) -> int:
     """The number of threads that compute a step, the same on all ranks. Called when `model` has its parameters.
 
     The number that the user asks for comes before that of an earlier attempt of this run.
@@ -113,7 +112,10 @@ def threads_once(context: TrainContext, found: Resolved, model: nn.Module, train
     batches = found.batching
     a_row = multiplications_of_a_row(model, next(train.sequential(_SAMPLE_ROWS, 0, _SAMPLE_ROWS)), ranks.world)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
-    threads = ranks.share(context.threads.of(a_row * rows))
+    trainer = context.config.trainer
+    looks_up = ranks.device.type == "cpu" and not (trainer.compile or trainer.use_mixed_precision)
+    spared = model.spared_multiplications(rows) if looks_up else 0
+    threads = ranks.share(context.threads.of(a_row * rows - spared))
     if ranks.rank == 0:
         _write(context, ranks.device, replace(found, threads=threads))
     return threads

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Protocol, cast
 
 import torch
-from torch import nn
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.analysis.baselines import check_baselines
@@ -267,7 +266,7 @@ class Training:
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start,
             )
-            threads = threads_once(self.context, resolved, cast(nn.Module, trainer.model), parts["train"], self.ranks)
+            threads = threads_once(self.context, resolved, cast(Model, trainer.model), parts["train"], self.ranks)
             torch.set_num_threads(threads)
             relay.on_event(started(self.context, parts, resolved, threads, self.ranks.world))
             result = trainer.train()
