@@ -95,7 +95,7 @@ def ratios(
     speeds = [[one.rows_per_second for one in runs] for runs in (baselines, colds, warms)]
     scores = abs(median(one.roc_auc for one in colds) - median(one.roc_auc for one in baselines))
     return {
-        "tabular: whole, empty cache": result(ratio(seconds[1], seconds[0]), "× baseline", "≤ 1.05"),
+        "tabular: whole, empty cache": result(ratio(seconds[1], seconds[0]), "× baseline", "≤ 0.84"),
         "tabular: whole, warm cache": result(ratio(seconds[2], seconds[0]), "× baseline", "≤ 1.0"),
         "tabular: steps, empty cache": result(ratio(speeds[1], speeds[0]), "× baseline's rows/s", "≥ 0.95"),
         "tabular: steps, warm cache": result(ratio(speeds[2], speeds[0]), "× baseline's rows/s", "≥ 0.95"),

@@ -6,7 +6,7 @@ import torch
 from trainwright_api.config.encoders import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
 from trainwright_trainer.encoders import EncoderInput
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
-from trainwright_trainer.layers.lookup import Lookup
+from trainwright_trainer.layers.linear_products import Lookup
 
 LABELS = EncoderInput({"vocabulary": ["<UNK>", "a", "b"]}, 1, "config.input_features[0].encoder")
 COLUMN = torch.tensor([[2], [0]])

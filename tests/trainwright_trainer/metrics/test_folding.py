@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from trainwright_trainer.metrics import base, binary, folding
-from trainwright_trainer.metrics.base import OutputMetrics
 from trainwright_trainer.metrics.folding import Folding
 from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.metrics.stored_rows import Rows
@@ -28,11 +26,18 @@ class Event:
 
 @pytest.fixture
 def arrived(monkeypatch: pytest.MonkeyPatch) -> Event:
-    """The event after each copy to pinned memory."""
+    """The event after each copy from a GPU."""
     event = Event()
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: SimpleNamespace(record_event=lambda: event))
-    monkeypatch.setattr(folding, "_pinned", torch.clone)
+    monkeypatch.setattr(folding, "_copied", lambda given: (tuple(map(torch.clone, given)), event.synchronize))
     return event
+
+
+def test_a_core_is_free_if_the_steps_have_fewer_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert folding.is_core_free()
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    assert not folding.is_core_free()
 
 
 def rows(number: int) -> Rows:
@@ -81,19 +86,18 @@ def test_an_error_of_a_fold_is_raised(arrived: Event) -> None:
 def test_a_state_that_is_folded_in_the_thread_is_the_same(
     make: Callable[..., ModelMetrics],
     feed: Callable[..., None],
-    arrived: Event,
     type_: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(base, "FOLDED_TOGETHER", 12)
     monkeypatch.setattr(binary, "MOST_KEPT", 20)
-    arrived.happened.set()
+    monkeypatch.setattr(base, "is_core_free", lambda: False)
     logits, targets = torch.randn(40), (torch.rand(40) < 0.5).float()
     plain, threaded = make(type_, running=True), make(type_, running=True)
     for start in range(0, 40, 4):
         feed(plain, logits[start : start + 4], targets[start : start + 4])
         with monkeypatch.context() as fake:
-            fake.setattr(OutputMetrics, "_start_fold", lambda self, each: self._folding.start(each, self._fold_rows))
+            fake.setattr(base, "is_core_free", lambda: True)
             feed(threaded, logits[start : start + 4], targets[start : start + 4])
         assert threaded.outputs["y"].rows == plain.outputs["y"].rows
     assert threaded.compute() == plain.compute()

@@ -10,7 +10,7 @@ import torch
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.data.order import Purpose, key
-from trainwright_trainer.layers.lookup import Lookup
+from trainwright_trainer.layers.linear_products import Lookup
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.models.model import PENALTY, Model

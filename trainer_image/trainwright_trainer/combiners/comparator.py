@@ -10,7 +10,7 @@ from trainwright_api.config.combiners.comparator import ComparatorCombiner
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
-from trainwright_trainer.layers.lookup import side_by_side
+from trainwright_trainer.layers.linear_products import side_by_side
 
 
 class Comparator(Combiner):

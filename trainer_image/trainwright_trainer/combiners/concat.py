@@ -11,7 +11,7 @@ from trainwright_api.config.combiners.concat import ConcatCombiner
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
-from trainwright_trainer.layers.lookup import Part
+from trainwright_trainer.layers.linear_products import Part
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps
 

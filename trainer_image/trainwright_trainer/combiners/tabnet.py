@@ -19,7 +19,7 @@ from trainwright_trainer.layers.batch_norm import BatchNorm
 from trainwright_trainer.layers.entmax import AdaptiveEntmax, entmax, entmax15, sparsemax
 from trainwright_trainer.layers.fully_connected import linear
 from trainwright_trainer.layers.ghost_norm import GhostNorm
-from trainwright_trainer.layers.lookup import side_by_side
+from trainwright_trainer.layers.linear_products import side_by_side
 from trainwright_trainer.layers.tabnet import Attention, AttentiveTransformer, FeatureTransformer, gated_layers
 
 # The constant in the logarithm of the sparsity penalty, in the paper and in Ludwig.

@@ -19,7 +19,7 @@ from trainwright_api.config.combiners.transformer import (
 from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
-from trainwright_trainer.layers.lookup import side_by_side
+from trainwright_trainer.layers.linear_products import side_by_side
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.transformer import TransformerBlock
 

@@ -11,7 +11,7 @@ from torch import nn
 from trainwright_api.config.encoders.category import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
 from trainwright_trainer.encoders.base import Encoder, EncoderInput, stored_vectors
 from trainwright_trainer.layers.embedding import Embedding
-from trainwright_trainer.layers.lookup import Lookup, Part, is_faster
+from trainwright_trainer.layers.linear_products import Lookup, Part, is_faster
 
 
 class LabelEncoder(Encoder):

@@ -20,7 +20,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import CachedSteps, Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.encoders.category import LabelEncoder
-from trainwright_trainer.layers.lookup import Part
+from trainwright_trainer.layers.linear_products import Part
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Padded, Ragged

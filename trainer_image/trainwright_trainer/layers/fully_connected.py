@@ -17,7 +17,7 @@ from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
 from trainwright_trainer.layers.initializers import Initialized, initializer_of
-from trainwright_trainer.layers.lookup import Lookup, Part, linear_of_parts, side_by_side
+from trainwright_trainer.layers.linear_products import Lookup, Part, linear_of_parts, linear_of_rows, side_by_side
 from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.normalisation import norm
 
@@ -90,9 +90,9 @@ class Linear(nn.Linear, Initialized):
 
     def forward(self, rows: torch.Tensor | Sequence[Part]) -> torch.Tensor:
         """[rows, input_size], whole or in parts → [rows, output_size]."""
-        return (
-            super().forward(rows) if isinstance(rows, torch.Tensor) else linear_of_parts(rows, self.weight, self.bias)
-        )
+        if isinstance(rows, torch.Tensor):
+            return linear_of_rows(rows, self.weight, self.bias)
+        return linear_of_parts(rows, self.weight, self.bias)
 
 
 def linear(

@@ -2,9 +2,10 @@
 
 `update` runs at every training step, so it only stores the rows. After `FOLDED_TOGETHER` logits the stored rows are
 folded into the sums, in float64 and all at once. A GPU folds its rows itself, and its sums stay there until they are
-read. Metrics that need numpy are folded by a thread once the rows have been copied. So neither the GPU nor the next
-step waits. Rows that are not folded yet belong to the state: a run that resumes from a checkpoint folds the same rows
-together as an uninterrupted run, so the sums are equal bit for bit.
+read. Metrics that need numpy are folded by a thread once the rows have been copied; so are all metrics on a CPU if the
+steps leave a core free. So neither the GPU nor the next step waits. Rows that are not folded yet belong to the state: a
+run that resumes from a checkpoint folds the same rows together as an uninterrupted run, so the sums are equal bit for
+bit.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trainwright_trainer.metrics.folding import Folding
+from trainwright_trainer.metrics.folding import Folding, is_core_free
 from trainwright_trainer.metrics.stored_rows import Rows, StoredRows
 
 Array = npt.NDArray[Any]
@@ -167,7 +168,7 @@ class OutputMetrics(ABC):
             self._waiting.clear()
 
     def _start_fold(self, rows: Rows) -> None:
-        if rows[0].is_cuda and self.needs_cpu:
+        if self.needs_cpu if rows[0].is_cuda else is_core_free():
             self._folding.start(rows, self._fold_rows)
         else:
             self._fold_rows(rows)

@@ -1,7 +1,8 @@
-"""The folding of a GPU's rows in a thread, so that neither the GPU nor the next step waits for it."""
+"""The folding of rows in a thread, so that neither a GPU nor the next step waits for it."""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,11 @@ _MOST_WAITING = 4
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="metrics")
 
 
+def is_core_free() -> bool:
+    """True if the steps compute with fewer threads than there are cores."""
+    return torch.get_num_threads() < len(os.sched_getaffinity(0))
+
+
 class Folding:
     """The folding of one state's rows, in their order."""
 
@@ -24,12 +30,11 @@ class Folding:
         self._waiting: deque[Future[None]] = deque()
 
     def start(self, rows: Rows, fold: Fold) -> None:
-        """Call `fold` in the thread, with copies of the rows in pinned memory. The rows may change after this call."""
+        """Call `fold` in the thread, with copies of the rows on the CPU. The rows may change after this call."""
         if len(self._waiting) == _MOST_WAITING:
             self._waiting.popleft().result()
-        logits, targets, losses = (_pinned(one.detach()) for one in rows)
-        arrived = torch.cuda.current_stream(rows[0].device).record_event()
-        self._waiting.append(_THREAD.submit(_fold_arrived, arrived, (logits, targets, losses), fold))
+        copies, wait = _copied(rows)
+        self._waiting.append(_THREAD.submit(_fold_copied, copies, wait, fold))
 
     def finish(self) -> None:
         """Wait until all rows are folded. Raises the exception of a fold."""
@@ -37,10 +42,19 @@ class Folding:
             self._waiting.popleft().result()
 
 
+def _copied(rows: Rows) -> tuple[Rows, Callable[[], None]]:
+    """Copies on the CPU, and a function that waits until they have arrived there."""
+    logits, targets, losses = ((_pinned if one.is_cuda else torch.clone)(one.detach()) for one in rows)
+    copies = logits, targets, losses
+    if not rows[0].is_cuda:
+        return copies, lambda: None
+    return copies, torch.cuda.current_stream(rows[0].device).record_event().synchronize
+
+
 def _pinned(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
 
 
-def _fold_arrived(arrived: torch.cuda.Event, rows: Rows, fold: Fold) -> None:
-    arrived.synchronize()
-    fold(rows)
+def _fold_copied(copies: Rows, wait: Callable[[], None], fold: Fold) -> None:
+    wait()
+    fold(copies)

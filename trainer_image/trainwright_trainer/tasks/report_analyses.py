@@ -20,6 +20,7 @@ from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, VALIDATION
 from trainwright_trainer.data.rows import Block
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.interface import Source
+from trainwright_trainer.metrics.folding import is_core_free
 from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.report import words
 from trainwright_trainer.report.data import Importances, OutputFigures, WorstRow
@@ -53,8 +54,9 @@ def analyses(
 ) -> Analyses:
     """All analyses that end in time. `data` opens the raw columns. `metrics` and `figures`: those of the test rows."""
     deadline = Deadline(settings.seconds, settings.stop)
-    with ThreadPoolExecutor(1, thread_name_prefix="raw values") as reader:
-        values = reader.submit(raw_values, data, metrics.worst, deadline)  # Arrow reads beside the passes of the model
+    with ThreadPoolExecutor(2, thread_name_prefix="analyses") as beside:
+        values = beside.submit(raw_values, data, metrics.worst, deadline)  # Arrow reads beside the passes of the model
+        rises = beside.submit(_importance, subject, figures, deadline) if is_core_free() else None
         found = _with_intervals(subject, figures, deadline)
     pictures = Thumbnails(subject.config, subject.data)
     samples = {} if deadline.passed else pictures.samples()
@@ -63,7 +65,7 @@ def analyses(
             found = _with_worst_rows(subject, worst_rows(subject, metrics.worst, values.result()), found, pictures)
         except (Mistakes, EnvironmentFailure) as error:  # the model is trained; the data have gone or changed meanwhile
             settings.log(f"report: the worst rows are left out: {error}")
-    importance = _importance(subject, found, deadline)
+    importance = _importance(subject, figures, deadline) if rises is None else rises.result()
     if settings.baselines and not settings.stop():
         found = _with_baselines(subject, found, settings.log)
     return Analyses(found, importance, samples)

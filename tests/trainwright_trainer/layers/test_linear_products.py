@@ -1,4 +1,4 @@
-"""A linear layer of tables computes what it computes of their rows."""
+"""A linear layer computes the same, whatever the form of its product."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from trainwright_api.config.combiners.concat import ConcatCombiner
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
-from trainwright_trainer.layers.lookup import Lookup, is_faster, linear_of_parts, side_by_side
+from trainwright_trainer.layers.linear_products import Lookup, is_faster, linear_of_parts, linear_of_rows, side_by_side
 
 ROWS = 40
 
@@ -40,6 +40,24 @@ def test_values_and_gradients_are_those_of_the_rows(shape: str, use_bias: bool) 
     factor = torch.randn_like(found)
     for own, other in zip(*(torch.autograd.grad((one * factor).sum(), leaves) for one in (found, wanted)), strict=True):
         assert torch.allclose(own, other, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("columns", [1, 11, 16])
+@pytest.mark.parametrize("use_bias", [True, False])
+def test_few_columns_give_the_same_values_and_gradients(columns: int, use_bias: bool) -> None:
+    rows, weight = (torch.randn(n, columns, dtype=torch.float64, requires_grad=True) for n in (ROWS, 64))
+    bias = torch.randn(64, dtype=torch.float64, requires_grad=True) if use_bias else None
+    leaves = [rows, weight] if bias is None else [rows, weight, bias]
+    found, wanted = linear_of_rows(rows, weight, bias), F.linear(rows, weight, bias)
+    assert torch.allclose(found, wanted, rtol=0, atol=1e-12)
+    factor = torch.randn_like(found)
+    for own, other in zip(*(torch.autograd.grad((one * factor).sum(), leaves) for one in (found, wanted)), strict=True):
+        assert torch.allclose(own, other, rtol=0, atol=1e-11)
+
+
+def test_few_columns_of_a_sequence_are_no_matrix() -> None:
+    rows, weight = torch.randn(3, 5, 4), torch.randn(64, 4)
+    assert torch.equal(linear_of_rows(rows, weight, None), F.linear(rows, weight))
 
 
 def test_half_precision_multiplies_the_rows() -> None:

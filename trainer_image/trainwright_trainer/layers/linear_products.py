@@ -1,9 +1,13 @@
-"""Rows of a table that are not copied yet, and a linear layer that multiplies the table instead of the rows.
+"""The products of a linear layer on a CPU, where those of `F.linear` take longer than they need.
 
-A column of categories has few labels, and a batch has many rows of each. The product of a layer's weights with the
-embedding of a label is the same in all of its rows, so it is computed once for the label. The forward and the backward
-pass then take labels × width multiplications for each unit of the layer, not rows × width. Only the order of sums
-differs.
+**Categories.** A column of categories has few labels, and a batch has many rows of each. The product of a layer's
+weights with the embedding of a label is the same in all of its rows, so it is computed once for the label. The forward
+and the backward pass then take labels × width multiplications for each unit of the layer, not rows × width.
+
+**Few columns.** The gradient of the weights is a product as wide as the layer's input. With less than 16 columns, it is
+faster to compute its transpose.
+
+Only the order of sums differs.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ import torch
 import torch.nn.functional as F
 
 _DTYPES = (torch.float32, torch.float64)
+_FEW_COLUMNS, _MANY_UNITS = 16, 64
+"""Measured with AVX2: up to 3 times as fast with 1,024 rows and more, and no slower with 128."""
 
 
 class Lookup(NamedTuple):
@@ -58,8 +64,22 @@ def linear_of_parts(parts: Sequence[Part], weight: torch.Tensor, bias: torch.Ten
     sums = _sums(lookups)
     if not plain:
         return sums if bias is None else sums + bias
-    rows, columns = (torch.cat(list(both), 1) for both in zip(*plain, strict=True))
-    return F.linear(rows, columns, bias) + sums
+    rows = side_by_side([one for one, _ in plain])
+    return linear_of_rows(rows, torch.cat([own for _, own in plain], 1), bias) + sums
+
+
+def linear_of_rows(rows: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """`F.linear` of [rows, columns], or of rows in more dimensions."""
+    units, columns = weight.shape
+    if columns < _FEW_COLUMNS and units >= _MANY_UNITS and _is_trained_here(rows):
+        transposed = weight.t().contiguous()
+        return rows @ transposed if bias is None else torch.addmm(bias, rows, transposed)
+    return F.linear(rows, weight, bias)
+
+
+def _is_trained_here(rows: torch.Tensor) -> bool:
+    is_plain = rows.dim() == 2 and rows.device.type == "cpu"
+    return is_plain and torch.is_grad_enabled() and not torch.compiler.is_compiling()
 
 
 def _width(part: Part) -> int:
