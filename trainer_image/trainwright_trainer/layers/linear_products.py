@@ -13,6 +13,7 @@ Only the order of sums differs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -56,39 +57,42 @@ def side_by_side(parts: Sequence[Part]) -> torch.Tensor:
 
 def linear_of_parts(parts: Sequence[Part], weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """`F.linear` of the parts side by side: [rows, units]. `weight`: [units, w₁ + w₂ + …]."""
-    if weight.dtype not in _DTYPES:
-        return F.linear(side_by_side(parts), weight, bias)
     of_parts = list(zip(parts, torch.split(weight, [_width(one) for one in parts], 1), strict=True))
     plain = [(one, own) for one, own in of_parts if not isinstance(one, Lookup)]
     lookups = [(one, own) for one, own in of_parts if isinstance(one, Lookup)]
-    sums = _sums(lookups)
+    if weight.dtype not in _DTYPES or not lookups:
+        return linear_of_rows(side_by_side(parts), weight, bias)
+    sums = _sums(lookups, bias)
     if not plain:
-        return sums if bias is None else sums + bias
+        return sums
     rows = side_by_side([one for one, _ in plain])
-    return linear_of_rows(rows, torch.cat([own for _, own in plain], 1), bias) + sums
+    return sums.addmm_(rows, _transposed(torch.cat([own for _, own in plain], 1), rows))
 
 
 def linear_of_rows(rows: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """`F.linear` of [rows, columns], or of rows in more dimensions."""
+    if rows.dim() != 2:
+        return F.linear(rows, weight, bias)
+    columns = _transposed(weight, rows)
+    return rows @ columns if bias is None else torch.addmm(bias, rows, columns)
+
+
+def _transposed(weight: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """[columns, units]. A copy of a few columns: the gradient of a view would be a product of short rows."""
     units, columns = weight.shape
-    if columns < _FEW_COLUMNS and units >= _MANY_UNITS and _is_trained_here(rows):
-        transposed = weight.t().contiguous()
-        return rows @ transposed if bias is None else torch.addmm(bias, rows, transposed)
-    return F.linear(rows, weight, bias)
-
-
-def _is_trained_here(rows: torch.Tensor) -> bool:
-    is_plain = rows.dim() == 2 and rows.device.type == "cpu"
-    return is_plain and torch.is_grad_enabled() and not torch.compiler.is_compiling()
+    is_narrow = columns < _FEW_COLUMNS and units >= _MANY_UNITS
+    is_trained = torch.is_grad_enabled() and not torch.compiler.is_compiling()
+    return weight.t().contiguous() if is_narrow and is_trained and rows.device.type == "cpu" else weight.t()
 
 
 def _width(part: Part) -> int:
     return (part.table if isinstance(part, Lookup) else part).shape[1]
 
 
-def _sums(lookups: Sequence[tuple[Lookup, torch.Tensor]]) -> torch.Tensor:
-    """The sum of the products of all lookups with their columns of the weights: [rows, units]."""
-    products = [F.linear(one.table, own) for one, own in lookups]
-    starts = torch.tensor([0, *map(len, products[:-1])]).cumsum(0)
+def _sums(lookups: Sequence[tuple[Lookup, torch.Tensor]], bias: torch.Tensor | None) -> torch.Tensor:
+    """The sum of the products of all lookups with their columns of the weights, and the bias: [rows, units]."""
+    # Each row has one label of each column, so the bias is added to the products of one of them.
+    products = [F.linear(one.table, own, None if at else bias) for at, (one, own) in enumerate(lookups)]
+    starts = torch.tensor([0, *accumulate(map(len, products[:-1]))])
     rows = torch.stack([one.labels for one, _ in lookups], 1) + starts
     return F.embedding_bag(rows, torch.cat(products), mode="sum")
