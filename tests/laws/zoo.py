@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from trainwright_trainer import train
+from trainwright_trainer.layers.linear_products import side_by_side
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.interface import Loader
@@ -97,4 +98,4 @@ def vectors(part: Part, model: Model, batch: Batch) -> list[torch.Tensor]:
         found = model.encoders(batch)[0] if part.role == "encoder" else next(iter(model.predict(batch).values()))
     if isinstance(found, Steps):
         return [row[:length] for row, length in zip(found.values, found.lengths.tolist(), strict=True)]
-    return list(found)
+    return list(side_by_side([found]))

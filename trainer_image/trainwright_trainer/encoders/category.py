@@ -21,17 +21,26 @@ class LabelEncoder(Encoder):
     """The number of labels."""
     dropout: nn.Dropout | None
 
+    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+        rows = self.rows_of(columns.squeeze(1))
+        return self.dropout(rows) if self.dropout else rows
+
     def lookup(self, columns: torch.Tensor) -> Part:
-        """The result of `forward`, as a `Lookup` if that is faster."""
+        """The result of `forward`, as a `Lookup` if that is faster.
+
+        Both call the same modules: ZeRO 3 needs one order of them on all ranks, whose numbers of rows can differ.
+        """
         labels = columns.squeeze(1)
-        if (self.dropout and self.training) or not is_faster(self.size, labels):
-            rows: torch.Tensor = self(columns)
-            return rows
-        return Lookup(self.whole_table(), labels)
+        if self.dropout and self.training:
+            return self.forward(columns)
+        return Lookup(self.rows_of(None), labels) if is_faster(self.size, labels) else self.rows_of(labels)
 
     @abstractmethod
-    def whole_table(self) -> torch.Tensor:
-        """[labels, width]. Not the parameter itself, which a sharded engine keeps only while its module computes."""
+    def rows_of(self, labels: torch.Tensor | None) -> torch.Tensor:
+        """The rows of the table that int64 [rows] `labels` name.
+
+        None: all rows, as a copy, because a sharded engine has the table itself only while its module computes.
+        """
 
 
 class OneHot(LabelEncoder):
@@ -46,12 +55,10 @@ class OneHot(LabelEncoder):
         self.dropout = nn.Dropout(share) if share else None
         self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
 
-    def forward(self, columns: torch.Tensor) -> torch.Tensor:
-        columns_of_labels = F.one_hot(columns.squeeze(1), self.size).to(self.like.dtype)
-        return self.dropout(columns_of_labels) if self.dropout else columns_of_labels
-
-    def whole_table(self) -> torch.Tensor:
-        return torch.eye(self.size, dtype=self.like.dtype, device=self.like.device)
+    def rows_of(self, labels: torch.Tensor | None) -> torch.Tensor:
+        if labels is None:
+            return torch.eye(self.size, dtype=self.like.dtype, device=self.like.device)
+        return F.one_hot(labels, self.size).to(self.like.dtype)
 
 
 class Embedded(LabelEncoder):
@@ -74,13 +81,9 @@ class Embedded(LabelEncoder):
         self.dropout = nn.Dropout(config.dropout) if config.dropout else None
         self.output_size = self.table.width
 
-    def forward(self, columns: torch.Tensor) -> torch.Tensor:
-        rows: torch.Tensor = self.table(columns.squeeze(1))
-        return self.dropout(rows) if self.dropout else rows
-
-    def whole_table(self) -> torch.Tensor:
-        table: torch.Tensor = self.table(None)
-        return table
+    def rows_of(self, labels: torch.Tensor | None) -> torch.Tensor:
+        rows: torch.Tensor = self.table(labels)
+        return rows
 
 
 def sparse(config: CategorySparseEncoder, feature: EncoderInput) -> Encoder:

@@ -45,8 +45,13 @@ def is_faster(size: int, labels: torch.Tensor) -> bool:
     A GPU multiplies rows faster than it adds up gradients by label. A traced graph has no branch on the number of rows,
     and half precision has no sums of rows of a table on a CPU.
     """
-    is_eager = not (torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"))
-    return size <= len(labels) and labels.device.type == "cpu" and is_eager
+    if _is_traced() or torch.is_autocast_enabled("cpu"):
+        return False
+    return size <= len(labels) and labels.device.type == "cpu"
+
+
+def _is_traced() -> bool:
+    return torch.compiler.is_compiling() or torch.compiler.is_exporting()
 
 
 def side_by_side(parts: Sequence[Part]) -> torch.Tensor:
@@ -81,7 +86,7 @@ def _transposed(weight: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     """[columns, units]. A copy of a few columns: the gradient of a view would be a product of short rows."""
     units, columns = weight.shape
     is_narrow = columns < _FEW_COLUMNS and units >= _MANY_UNITS
-    is_trained = torch.is_grad_enabled() and not torch.compiler.is_compiling()
+    is_trained = torch.is_grad_enabled() and not _is_traced()
     return weight.t().contiguous() if is_narrow and is_trained and rows.device.type == "cpu" else weight.t()
 
 
