@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
+from trainwright_api.checks.load import dataset_options
 from trainwright_api.checks.path_access import lies_under
 from trainwright_api.config.outlines import mapping, outlines
 from trainwright_api.locations import is_read_only, is_stored
@@ -56,8 +55,8 @@ def look(spec: Mapping[str, Any]) -> Head:
 def _options(spec: Mapping[str, Any]) -> DatasetOptions | None:
     """The options of a spec. None if they are absent, or wrong, which another check reports."""
     try:
-        return DatasetOptions.model_validate(spec.get("datasetOptions") or {}, by_alias=True, by_name=False)
-    except ValidationError:
+        return dataset_options(spec.get("datasetOptions") or {})
+    except Mistakes:
         return None
 
 

@@ -82,7 +82,8 @@ class Suggestion:
 def suggestion_of(profile: TableProfile, given: Mapping[str, Any] | None = None) -> Suggestion:
     """The job for a table, which was read with the section `datasetOptions` that is `given`.
 
-    Raises `Mistakes` if its target cannot be predicted, or no column is left as an input."""
+    Raises `Mistakes` if its target cannot be predicted, or no column is left as an input.
+    """
     target = profile.columns[profile.target]
     wanted = target_choice(target)
     if wanted.type is None:
