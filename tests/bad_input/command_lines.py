@@ -77,7 +77,7 @@ VALUES: dict[str, Sequence[str]] = {
         "",
     ),
     "NAMESPACE": ("default", "-n", "Ж💥", "\udcff", "a b", "x" * 5000, ""),
-    "NAMES": ("all", "size", "size, kind", "nope", ",", "size,size", "late", "Ж💥", "\udcff", "x" * 5000, ""),
+    "NAMES": ("all", "size, kind", '"a,b", size', "nope", ",", "size,size", "late", "Ж💥", "\udcff", "x" * 5000, ""),
     "[CACHE]": (".trainwright_cache", *PLACES),
     "MODEL": ("out/model", *PLACES),
     "RUN...": ("out", *PLACES),

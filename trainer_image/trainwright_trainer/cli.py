@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 import tempfile
@@ -74,7 +75,8 @@ Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from th
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")]
 Model = Annotated[str | None, text_option("DIR", "A model folder. Default: model in the run's folder.")]
 Keep = Annotated[
-    str | None, text_option("NAMES", "Write these columns beside the predictions: id,name or all. Targets always are.")
+    str | None,
+    text_option("NAMES", 'Write these columns beside the predictions: id,name or "a,b",c or all. Targets always are.'),
 ]
 TopK = Annotated[
     int | None,
@@ -138,8 +140,14 @@ class _Parameters:
                 f"--resume {resume} goes on in that folder, --output names {output}: give one of them"
             )
         given = {name: value for name, value in vars(self).items() if name != "predictions"}
-        keep = tuple(name.strip() for name in (self.keep or "").split(",") if name.strip())
+        keep = _names(self.keep or "")
         return Options(**{**given, "output": resume or output, "resume": resume is not None, "keep": keep})
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names in a list with commas. A name that contains a comma stands in double quotes, as in CSV."""
+    rows = csv.reader(text.splitlines(keepends=True), skipinitialspace=True)
+    return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callable[..., None]]:

@@ -67,7 +67,10 @@ def _of_conditions(rules: tuple[Rule, ...], before: TrainingJobStatus, after: Tr
 
 
 def _is_news(old: Condition | None, new: Condition) -> bool:
-    return old is None or (old.status, old.reason) != (new.status, new.reason)
+    """True for another status or reason, and for another mistake of a spec that was rejected before."""
+    if old is None or (old.status, old.reason) != (new.status, new.reason):
+        return True
+    return (new.type, new.status) == ("Accepted", "False") and old.message != new.message
 
 
 def _of_backend(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterator[Event]:

@@ -162,6 +162,15 @@ def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
     assert cluster.children
 
 
+def test_each_mistake_of_a_spec_that_is_mended_step_by_step_is_one_event() -> None:
+    cluster = Cluster(spec={**SPEC, "config": None, "backend": 7})
+    cluster.settle()
+    cluster.change(backend=SPEC.get("backend"))
+    cluster.settle()
+    mistakes = [event.message for event in cluster.events if event.reason == "Invalid"]
+    assert [("backend" in mistake, "config" in mistake) for mistake in mistakes] == [(True, True), (False, True)]
+
+
 def test_a_change_after_the_start_is_reported_and_changes_nothing() -> None:
     cluster = running()
     cluster.change(dataset="s3://data/others.parquet")

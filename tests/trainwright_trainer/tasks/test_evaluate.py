@@ -124,6 +124,15 @@ def test_kept_columns_stand_beside_the_predictions(trained):
         assert table["id"].to_pylist() == [f"n{row}" for row in range(200)]
 
 
+def test_a_kept_column_may_contain_a_comma(trained):
+    lines = (trained.folder / "data.csv").read_text().splitlines()
+    trained.data(f'"town, country",{lines[0]}', *(f"x,{line}" for line in lines[1:]), name="new.csv")
+    options = ("--model", "out", "--dataset", "new.csv", "--output", "p.csv", "--keep", '"town, country", kind')
+    trained.done("predict", "job.yaml", *options)
+    table = pyarrow.csv.read_csv(trained.folder / "p.csv")
+    assert table.column_names[:2] == ["town, country", "kind"]
+
+
 def test_a_column_that_cannot_be_kept(trained):
     line = "job.yaml: --keep: 'kinds' is not in data.csv. Nearest: 'kind'."
     assert trained.refused("predict", "job.yaml", "--model", "out", "--keep", "kinds") == line
