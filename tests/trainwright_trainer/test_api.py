@@ -71,6 +71,11 @@ def test_nothing_of_the_frame_stays_but_the_cache(workplace, frame, tmp_path_fac
     assert {path.name for path in workplace.folder.iterdir()} == {".trainwright_cache", "data.csv", "out"}
 
 
+def test_the_cache_of_a_frame_can_lie_elsewhere(workplace, frame):
+    train({"config": CONFIG}, dataset=frame, output="out", cache_dir=workplace.folder / "kept", quiet=True)
+    assert {path.name for path in workplace.folder.iterdir()} == {"kept", "data.csv", "out"}
+
+
 def test_the_same_rows_hit_the_cache(frame, capsys):
     job = {"config": CONFIG}
     train(job, dataset=frame, output="one")

@@ -86,6 +86,8 @@ class RunOptions(TypedDict, total=False):
     """It has priority over the job's backend."""
     threads: int | None
     """CPU threads of a process; the default follows from the size of a step."""
+    cache_dir: str | Path | None
+    """The folder of the cache of preprocessing. It has priority over the job's `backend.cache_dir`."""
     quiet: bool
     """Print nothing."""
 
@@ -248,7 +250,8 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: Ru
         options = replace(
             options,
             dataset=place,
-            cache_dir=cache,
+            cache_dir=_text(shared.get("cache_dir")),
+            default_cache_dir=cache,
             output=_text(output),
             backend=shared.get("backend"),
             threads=shared.get("threads"),

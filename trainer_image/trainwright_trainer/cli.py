@@ -58,6 +58,7 @@ Predictions = Annotated[
     str | None, text_option("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")
 ]
 Backend = Annotated[str | None, text_option("NAME", "Run on this backend: local, ray, deepspeed or horovod.")]
+CacheDir = Annotated[str | None, text_option("DIR", "Use this cache folder instead of the file's.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
 Threads = Annotated[
     int | None,
@@ -119,6 +120,7 @@ class _Parameters:
     output: Output = None
     predictions: Predictions = None
     backend: Backend = None
+    cache_dir: CacheDir = None
     seed: Seed = None
     threads: Threads = None
     gpus: Gpus = None
@@ -172,7 +174,10 @@ def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callabl
 
 
 _KEYWORD = Parameter.KEYWORD_ONLY
-_OF_TRAINING = ("dataset", "output", "backend", "seed", "threads", "gpus", "resume", "overwrite", "lenient", "json")
+_OF_TRAINING = (
+    *("dataset", "output", "backend", "cache_dir", "seed", "threads", "gpus"),
+    *("resume", "overwrite", "lenient", "json"),
+)
 
 
 @_command(*_OF_TRAINING)
@@ -187,7 +192,7 @@ def experiment(job: Path, options: Options) -> None:
     _run("experiment", job, options)
 
 
-@_command("dataset", "output", "backend", "threads", "model", "lenient", "json")
+@_command("dataset", "output", "backend", "cache_dir", "threads", "model", "lenient", "json")
 def evaluate(job: Path, options: Options) -> None:
     """Measure a trained model. On the data it was trained on, only the test rows count."""
     _run("evaluate", job, options)
@@ -206,13 +211,13 @@ def predict(job: Path, options: Options) -> None:
     _run("predict", job, options)
 
 
-@_command("dataset", "backend", "seed", "threads", "lenient", "json")
+@_command("dataset", "backend", "cache_dir", "seed", "threads", "lenient", "json")
 def preprocess(job: Path, options: Options) -> None:
     """Encode the data set into the cache, without training."""
     _run("preprocess", job, options)
 
 
-@_command("dataset", "output", "backend", "seed", "threads", "resume", "overwrite", "lenient", "json")
+@_command("dataset", "output", "backend", "cache_dir", "seed", "threads", "resume", "overwrite", "lenient", "json")
 def hyperopt(job: Path, options: Options) -> None:
     """Search over the parameters of config.hyperopt, and keep the model of the best trial."""
     _run("hyperopt", job, options)

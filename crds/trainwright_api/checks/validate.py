@@ -35,6 +35,7 @@ class Options:
     task: str | None = None
     model: str | None = None
     seed: int | None = None
+    cache_dir: str | None = None
     lenient: bool = False
     """Ignore unknown keys, with a notice for each."""
     keeps_open: bool = False
@@ -212,8 +213,12 @@ def _apply(options: Options, data: dict[str, Any]) -> None:
     if options.model is not None:
         for name in ("config", "entrypoint", "resumeFrom"):
             spec.pop(name, None)
-    backend = spec.setdefault("backend", {}) if options.backend else spec.get("backend")
-    if options.backend and isinstance(backend, dict) and not leaves_open(backend):
+    backend = spec.setdefault("backend", {}) if options.backend or options.cache_dir else spec.get("backend")
+    if not isinstance(backend, dict):
+        return
+    if options.cache_dir is not None:
+        backend["cache_dir"] = options.cache_dir
+    if options.backend and not leaves_open(backend):
         backend.setdefault("type", options.backend)
 
 

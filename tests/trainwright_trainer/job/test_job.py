@@ -58,6 +58,20 @@ def test_the_command_line_stands_over_the_file(read):
     assert (job.dataset, str(job.output), job.spec.seed, job.plain()["spec"]["seed"]) == ("b.csv", "here", 7, 7)
 
 
+def test_the_cache_of_the_command_line_stands_over_that_of_the_file(read):
+    job = read(change=spec(backend={"cache_dir": "s3://bucket/cache"}), cache_dir="kept")
+    assert (job.cache_dir, job.spec.backend.cache_dir, job.notices) == ("kept", "kept", ())
+    assert read(change=spec(), cache_dir="kept").cache_dir == "kept"
+
+
+def test_the_default_place_of_the_cache_gives_way_to_every_other(read):
+    """Only data in memory have one."""
+    default, of_file = ".trainwright_cache", {"cache_dir": "kept"}
+    assert read(default_cache_dir=default).cache_dir == default
+    assert read(change=spec(backend=of_file), default_cache_dir=default).cache_dir == "kept"
+    assert read(default_cache_dir=default, cache_dir="given").cache_dir == "given"
+
+
 def test_the_task_of_the_file(read):
     assert read(None, spec(task="preprocess")).task == "preprocess"
     assert read("train", spec(task="preprocess")).task == "train"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.job.options import Options
 from trainwright_trainer.search.log import SearchLog
-from trainwright_trainer.search.result import best_of, command_to_go_on, summary_line
+from trainwright_trainer.search.result import best_of, summary_line
 from trainwright_trainer.search.trial_run import TrialSetting
 from trainwright_trainer.search.trials import stopped
 from trainwright_trainer.tasks.run import run
@@ -50,12 +48,6 @@ def test_a_metric_without_a_value_is_a_mistake(trial, objective):
     """Such as ROC-AUC of validation rows of one class. More time would not help."""
     with pytest.raises(Mistakes, match=r"validation late\.roc_auc has no value in any trial: there are no such rows"):
         best_of([trial("0001", [], "done"), trial("0002", [], "failed", "wrong")], objective)
-
-
-def test_the_command_to_go_on_reads_the_file_as_before():
-    options = Options(seed=3, lenient=True)
-    command = command_to_go_on(Path("my job.yaml"), Path("out/job"), options)
-    assert command == "trainwright hyperopt 'my job.yaml' --seed 3 --lenient --output out/job --resume"
 
 
 def test_the_summary_has_the_score_of_the_model_beside_that_of_the_stopped_trial(trial, objective, storage, tmp_path):

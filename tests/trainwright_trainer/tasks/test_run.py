@@ -87,6 +87,13 @@ def test_a_cache_of_its_own(workplace):
     assert not (workplace.folder / ".trainwright_cache").exists()
 
 
+def test_the_cache_of_the_command_line_replaces_that_of_the_file(workplace):
+    """So the file of a cluster, whose cache is in a store, also trains on a laptop."""
+    job = workplace.job(lambda job: job.update(backend={"cache_dir": "s3://bucket/cache"}))
+    workplace.done("train", job, "--cache-dir", "kept")
+    assert (workplace.folder / "kept/features").is_dir()
+
+
 @pytest.mark.parametrize(
     ("task", "left"), [("preprocess", None), ("train", "report.html"), ("experiment", "test_predictions.parquet")]
 )

@@ -110,7 +110,7 @@ class Job:
 
     @property
     def cache_dir(self) -> str | None:
-        return self.spec.backend.cache_dir or self.options.cache_dir
+        return self.spec.backend.cache_dir or self.options.default_cache_dir
 
 
 def read_job(
@@ -133,6 +133,7 @@ def read_job(
         task=task,
         model=_model(task, path.stem, text, options),
         seed=options.seed,
+        cache_dir=options.cache_dir,
         lenient=options.lenient,
         keeps_open=world is not None,
     )

@@ -23,6 +23,7 @@ class Options:
     model: str | None = None
     json: bool = False
     cache_dir: str | None = None
+    default_cache_dir: str | None = None
     """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
     threads: int | None = None
     cpus: int | None = None

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from trainwright_api.config.hyperopt import HyperoptConfig
 from trainwright_api.problems import Mistakes
@@ -14,7 +13,6 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.search import folder, page
@@ -23,7 +21,6 @@ from trainwright_trainer.search.objective import Objective, split_of
 from trainwright_trainer.search.trial_run import TrialSetting, history, rounds_before
 from trainwright_trainer.search.trials import Trial, ranked, stopped
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.storage.location import Place
 
 
 def best_of(trials: Sequence[Trial], objective: Objective) -> Trial:
@@ -107,14 +104,6 @@ def test_scores(setting: TrialSetting, best: Trial) -> Scores:
     end = history(setting.storage(best.id))["end"] or {}
     found: Scores = end.get("test", {})
     return found
-
-
-def command_to_go_on(path: Path, output: Place, options: Options) -> str:
-    """The command that goes on with a search that has been stopped."""
-    values = {name: getattr(options, name) for name in ("dataset", "backend", "seed", "threads")}
-    given = [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
-    given += ["--lenient"] if options.lenient else []
-    return shlex.join(["trainwright", "hyperopt", str(path), *given, "--output", str(output), "--resume"])
 
 
 def _evaluated(config: HyperoptConfig, setting: TrialSetting, best: Trial) -> str:

@@ -100,7 +100,7 @@ def searched(
                 output=str(output / name),
                 seed=seed,
                 overwrite=overwrite,
-                cache_dir=cache,
+                default_cache_dir=cache,
                 time_limit=left / 2,
             )
             text, path = json.dumps(variant), Path(f"{name}.json")

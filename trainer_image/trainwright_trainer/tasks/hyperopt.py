@@ -15,6 +15,7 @@ from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import AlreadyDone, StoppedRun
 from trainwright_trainer.job.job import Job
+from trainwright_trainer.job.resume_command import resume_command
 from trainwright_trainer.rundir import layout
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.search import folder
@@ -124,7 +125,7 @@ class _Searching:
     def _raise_if_stopped(self, trials: Sequence[Trial]) -> None:
         if self.stop:
             total = f" of {self.config.number_of_trials}" if self.config.number_of_trials else ""
-            command = results.command_to_go_on(self.job.path, self.job.output, self.job.options)
+            command = resume_command(self.job)
             raise StoppedRun(
                 f"stopped by {self.stop.reason} after {ended(trials)}{total} trials. Go on with: {command}"
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -30,6 +29,7 @@ from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
+from trainwright_trainer.job.resume_command import resume_command
 from trainwright_trainer.job.source import ModelSource
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
@@ -311,10 +311,5 @@ class Training:
         where = f"epoch {position.epoch + 1}, row {formats.count(position.rows)}"
         if self.job.attempt is not None:
             return f"stopped by {self.stop.reason} at {where}; checkpoint written"
-        options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads", "gpus")}
-        options["dataset"] = options["dataset"] and self.job.shown_dataset
-        given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-        given += ["--lenient"] if self.job.options.lenient else []
-        words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
-        command = " ".join([self.job.launcher, "…", shlex.join(words)] if self.job.launcher else [shlex.join(words)])
+        command = resume_command(self.job)
         return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {command}"
