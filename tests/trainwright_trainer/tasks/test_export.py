@@ -61,6 +61,17 @@ def test_an_export_deletes_no_other_files(run, output, found):
     assert line == f"--output: {output} has '{found}' in it, which is no file of an export: name another folder"
 
 
+@pytest.mark.parametrize(("model", "output"), [("out", "out/model"), ("served", "out/model"), ("served", "./served")])
+def test_an_export_replaces_no_trained_model(run, model, output):
+    run.done("export", "out", "--format", "safetensors", "--output", "served")
+    before = {path: path.read_bytes() for path in (run.folder / output).iterdir()}
+    for options in ((), ("--overwrite",)):
+        line = run.refused("export", model, "--format", "onnx", "--output", output, *options)
+        place = output.removeprefix("./")
+        assert line == f"--output: {place} is a trained model, which an export does not replace: name another folder"
+    assert {path: path.read_bytes() for path in (run.folder / output).iterdir()} == before
+
+
 @pytest.mark.parametrize(
     ("word", "line"),
     [

@@ -14,8 +14,9 @@ from trainwright_trainer.export.graph import graph_inputs, graph_outputs, refuse
 from trainwright_trainer.export.refusals import refuse, refused_by_torch
 from trainwright_trainer.export.transform import FILE, Transform
 from trainwright_trainer.rundir import layout, model_folder
+from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.storage.location import Place, place_of
+from trainwright_trainer.storage.location import Place, located, place_of
 from trainwright_trainer.storage.registry import storage_at, storage_of
 from trainwright_trainer.tasks.saved_model import load_model
 
@@ -35,15 +36,24 @@ def export(model: str, format_: str, output: str | None = None, *, overwrite: bo
     files.check_library(format_)
     place = place_of(model, "model")
     model_folder.check(str(place))
-    target = storage_of(
-        place_of(output, "--output") if output else _beside(place) / layout.EXPORT.rstrip("/") / format_
-    )
+    there = place_of(output, "--output") if output else _beside(place) / layout.EXPORT.rstrip("/") / format_
+    _refuse_model(there, place)
+    target = storage_of(there)
     _check_target(target, overwrite=overwrite)
     target.check_writable(exclusive=False)
     with TemporaryDirectory(prefix="trainwright-export-") as folder:
         _FORMATS[format_](place, Path(folder))
         names = _publish(Path(folder), target)
     return f"{model}: exported as {format_}: {target.location} ({', '.join(names)})"
+
+
+def _refuse_model(there: Place, source: Place) -> None:
+    """Raise `Mistakes` if an export to `there` would replace the model of a run, or the exported model itself."""
+    if not storage_of(there).exists(model_folder.ABOUT):
+        return
+    if located(there) == located(source) or (there.name == "model" and read_run(storage_of(there.parent)) is not None):
+        line = f"{there} is a trained model, which an export does not replace: name another folder"
+        raise Mistakes.one("--output", line)
 
 
 def _check_target(target: Storage, *, overwrite: bool) -> None:
