@@ -9,7 +9,7 @@ import pytest
 
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.raw_rows import raw_rows
-from trainwright_trainer.data.rows import BLOCK_ROWS
+from trainwright_trainer.data.rows import BLOCK_ROWS, IMAGE_BLOCK_ROWS
 from trainwright_trainer.data.source import DataSource
 
 ROWS = 2 * BLOCK_ROWS + 10
@@ -32,6 +32,13 @@ def test_the_rows_are_those_of_the_file(dataset: str) -> None:
         assert int(found[row]["a"]) == row
         assert found[row]["b"] == (None if row % 3 == 0 else f"text {row}")
         assert found[row].keys() == {"a", "b"}
+
+
+def test_small_blocks_have_the_same_rows(dataset: str) -> None:
+    """Of a data set with images."""
+    rows = [10, 300, 900, ROWS - 1]
+    found = raw_rows(DataSource(find(dataset), WANTED, (), IMAGE_BLOCK_ROWS), rows, bool)
+    assert {row: int(found[row]["a"]) for row in found} == {row: row for row in rows}
 
 
 def test_late_rows_are_missing(dataset: str) -> None:

@@ -45,6 +45,14 @@ def test_of_other_words_the_first_is_true_and_a_notice_says_so(run):
     assert target.notices[0].startswith("column 'x': 'cat' is the positive value and 'dog' the other; config.")
 
 
+@pytest.mark.parametrize("labels", ["12", "02", "fm", "np", ("no", "unknown")])
+def test_of_a_word_for_true_or_false_beside_another_word_the_first_is_true_too(run, labels):
+    one, other = labels
+    found = run("binary", [one, other, None], fill_value=one, missing_value_strategy="fill_with_true")
+    assert found.values == [1.0, 0.0, 1.0]
+    assert found.notices[0].startswith(f"column 'x': {one!r} is read as true and {other!r} the other; ")
+
+
 @pytest.mark.parametrize(
     ("values", "label"),
     [

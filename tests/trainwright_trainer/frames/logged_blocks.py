@@ -41,6 +41,10 @@ class Numbers:
     def count(self) -> int:
         return self.stop - self.start
 
+    @property
+    def block_rows(self) -> int:
+        return 1
+
     def part(self, start: int, stop: int) -> Numbers:
         return Numbers(start, stop, self.log)
 

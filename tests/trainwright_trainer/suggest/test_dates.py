@@ -32,7 +32,9 @@ def test_a_form_of_which_the_days_are_known_is_found(form):
     assert read_times(pa.array(texts), form).null_count == 0
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%d.%m.%Y", "%d %b %Y"])
+@pytest.mark.parametrize(
+    "form", ["%Y-%m-%d", "%Y-%m-%d %I:%M %p", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%d.%m.%Y", "%d %b %Y"]
+)
 def test_a_form_that_is_read_without_a_name_needs_none(form):
     assert forms_of([day.strftime(form) for day in DAYS]) == [None]
 

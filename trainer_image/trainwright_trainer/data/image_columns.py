@@ -10,6 +10,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.rows import Block
+from trainwright_trainer.data.selection import block_rows
 from trainwright_trainer.data.transforms import Failed, cleaned
 from trainwright_trainer.features import image
 from trainwright_trainer.features.column import Feature
@@ -36,7 +37,7 @@ def look_at_files(features: Sequence[Feature], files: Files) -> None:
         return
     hashes = {feature.name: hashlib.sha256() for feature in images}
     wanted = [(f"{feature.path}.column", feature.column) for feature in images]
-    for block in source.blocks(files, wanted, ()):
+    for block in source.blocks(files, wanted, (), block_rows(images)):
         for feature in images:
             hashes[feature.name].update(_digest_of(feature, block))
     for feature in images:

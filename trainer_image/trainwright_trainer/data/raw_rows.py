@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from trainwright_trainer.data.rows import BLOCK_ROWS, Block
+from trainwright_trainer.data.rows import Block
 from trainwright_trainer.frames.interface import Source
 
 RawRow = Mapping[str, Any]
@@ -33,5 +33,5 @@ def _blocks(data: Source[Block], rows: Sequence[int]) -> Iterator[Block]:
     if divisible is None:
         yield from data.blocks()
         return
-    for number in sorted({row // BLOCK_ROWS for row in rows}):
+    for number in sorted({row // divisible.block_rows for row in rows}):
         yield from divisible.part(number, number + 1).blocks()

@@ -139,14 +139,14 @@ class DivisibleData:
 
     @property
     def count(self) -> int:
-        return -(-sum(self.rows) // self._block_rows)
+        return -(-sum(self.rows) // self.block_rows)
 
     def part(self, start: int, stop: int) -> DataPart:
-        size = self._block_rows
+        size = self.block_rows
         return DataPart(self, range(start * size, min(stop * size, sum(self.rows))))
 
     @property
-    def _block_rows(self) -> int:
+    def block_rows(self) -> int:
         return self.data.block_rows or BLOCK_ROWS
 
 

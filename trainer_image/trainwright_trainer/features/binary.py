@@ -118,7 +118,8 @@ def _fill(feature: Feature, found: Statistics) -> float | None:
     if given is not None and feature.strategy.startswith("fill_with"):
         if not isinstance(given, str):
             return float(given)
-        return flag_of(given, found) if _usual([found["false"], found["true"]]) else float(bool(_meaning(given)))
+        flag = flag_of(given, found)
+        return float(bool(_meaning(given))) if math.isnan(flag) else flag
     false, true = found["counts"]
     mode = float(true > false)
     return {"fill_with_true": 1.0, "fill_with_false": 0.0, "fill_with_mode": mode}.get(feature.strategy)
@@ -127,7 +128,7 @@ def _fill(feature: Feature, found: Statistics) -> float | None:
 def notices(feature: Feature, statistics: Statistics) -> list[str]:
     """A notice of the label that is true, if the label's text does not show it and the user has not set it."""
     true, false = statistics["true"], statistics["false"]
-    if _meaning(true) is not None or feature.preprocessing.fallback_true_label is not None:
+    if _usual([true, false]) or feature.preprocessing.fallback_true_label is not None:
         return []
     words = "the positive value" if feature.is_target else "read as true"
     return [

@@ -22,7 +22,7 @@ _DECIMALS = r"[^0-9-]"
 _ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)$"
 _FRACTION = r"(:\d{2})[.,]\d+$"
 _ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?$"
-_DAYS = ("%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y")
+_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y")
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _FORMS = (
     *(f"{day}{clock}" for day in _DAYS for clock in CLOCKS),

@@ -33,10 +33,16 @@ class Source(Protocol[Raw_co]):
 
 
 class Divisible(Protocol[Raw_co]):
-    """A source whose blocks are known before they are read. `count` is their number."""
+    """A source whose blocks are known before they are read. `count` is their number.
+
+    `block_rows`: the rows of each block but the last.
+    """
 
     @property
     def count(self) -> int: ...
+
+    @property
+    def block_rows(self) -> int: ...
 
     def part(self, start: int, stop: int) -> Source[Raw_co]:
         """The blocks [start, stop). It can be pickled."""

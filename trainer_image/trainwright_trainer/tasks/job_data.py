@@ -10,7 +10,7 @@ from trainwright_trainer.data.cache_lookup import own
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.data.preprocess import prepare
-from trainwright_trainer.data.selection import features_of, wanted_columns
+from trainwright_trainer.data.selection import block_rows, features_of, wanted_columns
 from trainwright_trainer.data.source import DataSource
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.interface import Processor
@@ -70,4 +70,5 @@ def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
 
 def raw_data(job: Job) -> DataSource:
     """The raw columns of the features of a job. Raises `Mistakes` if the data set is not there."""
-    return DataSource(dataset_files(job), wanted_columns(features_of(job.config), None), ())
+    features = features_of(job.config)
+    return DataSource(dataset_files(job), wanted_columns(features, None), (), block_rows(features))
