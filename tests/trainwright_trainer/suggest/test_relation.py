@@ -42,6 +42,21 @@ def test_a_relation_of_few_rows_may_be_chance(profile):
     assert profile({"x": [1, 2] * 10}, ["a", "b"] * 10).columns["x"].relation.found == COPY
 
 
+@pytest.mark.parametrize(("given", "copy", "threshold"), [(6, "", ""), (19, "", ""), (20, COPY, THRESHOLD)])
+def test_only_the_rows_with_both_values_count(profile, given, copy, threshold):
+    target = ["a", "b"] * 100
+    codes = [{"a": "1", "b": "x"}[one] if at < given else None for at, one in enumerate(target)]
+    numbers = [{"a": 1.0, "b": 3.0}[one] + at / 100 if at < given else None for at, one in enumerate(target)]
+    found = profile({"codes": codes, "numbers": numbers}, target).columns
+    assert (found["codes"].relation.found, found["numbers"].relation.found) == (copy, threshold)
+
+
+@pytest.mark.parametrize(("of_a_class", "found"), [(1, ""), (4, ""), (5, THRESHOLD)])
+def test_a_threshold_beside_a_few_rows_of_a_class_may_be_chance(profile, of_a_class, found):
+    numbers = sorted(NUMBERS)
+    assert profile({"x": numbers}, [at < of_a_class for at in range(200)]).columns["x"].relation.found == found
+
+
 def test_lists_have_no_relation(profile):
     values = pa.array([[1.0, 2.0]] * 200)
     assert profile({"x": values}, CLASSES).columns["x"].relation.found == ""

@@ -90,7 +90,7 @@ class ColumnProfile:
         self.pictures, self.unspaced = self.pictures + block.pictures, self.unspaced + block.unspaced
         self.gaps.update(block.gaps)
         if relation is not None:
-            self.relation.add(relation, block.rows)
+            self.relation.add(relation)
 
     def settle(self) -> None:
         """After the last block: words and signs for missing values are values among other texts."""

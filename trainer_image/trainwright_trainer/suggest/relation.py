@@ -19,7 +19,9 @@ from trainwright_trainer.suggest.distinct import MOST_VALUES
 
 Floats = npt.NDArray[np.float64]
 _FEWEST_ROWS = 20
-"""With fewer rows, a relation to the target may be chance."""
+"""With fewer rows that have both values, a relation to the target may be chance."""
+_FEWEST_OF_A_CLASS = 5
+"""With fewer rows of one class, a threshold may be chance: one row of 20 is an extreme in a tenth of all columns."""
 _MOST_CLASSES = 10
 _LINE = 1e-9
 """The largest part of the variance of the target that a copy may leave unexplained."""
@@ -36,13 +38,14 @@ class TargetBlock:
 
 @dataclass(frozen=True)
 class RelationBlock:
-    """`pairs`: the values of target and column, None if they are not one to one in this block.
-
-    `ranges`: the least and the largest number of each class. `line`: rows, means, and sums of squares and products.
+    """`rows`: those that have both values. `pairs`: the values of target and column, None if they are not one to one in
+    this block. `ranges`: the least and the largest number of each class, and its rows. `line`: rows, means, and sums of
+    squares and products.
     """
 
+    rows: int
     pairs: Mapping[Any, Any] | None
-    ranges: Mapping[Any, tuple[float, float]]
+    ranges: Mapping[Any, tuple[float, float, int]]
     line: tuple[int, float, float, float, float, float] | None
 
 
@@ -55,7 +58,8 @@ def target_block(values: pa.Array, numbers: Floats | None) -> TargetBlock:
 def relation_block(target: TargetBlock, values: pa.Array, numbers: Floats | None) -> RelationBlock:
     ranges = {} if numbers is None or len(target.labels) > _MOST_CLASSES else _ranges(target, numbers)
     line = None if numbers is None or target.numbers is None else _line(numbers, target.numbers)
-    return RelationBlock(_pairs(target, values), ranges, line)
+    rows = int(np.count_nonzero((target.codes >= 0) & values.is_valid().to_numpy(zero_copy_only=False)))
+    return RelationBlock(rows, _pairs(target, values), ranges, line)
 
 
 def _pairs(target: TargetBlock, values: pa.Array) -> Mapping[Any, Any] | None:
@@ -75,12 +79,12 @@ def _pairs(target: TargetBlock, values: pa.Array) -> Mapping[Any, Any] | None:
     return {target.labels[one]: texts[other] for one, other in zip(ours.tolist(), theirs.tolist(), strict=True)}
 
 
-def _ranges(target: TargetBlock, numbers: Floats) -> Mapping[Any, tuple[float, float]]:
+def _ranges(target: TargetBlock, numbers: Floats) -> Mapping[Any, tuple[float, float, int]]:
     found = {}
     for code, label in enumerate(target.labels):
         of_class = numbers[(target.codes == code) & ~np.isnan(numbers)]
         if len(of_class):
-            found[label] = (float(of_class.min()), float(of_class.max()))
+            found[label] = (float(of_class.min()), float(of_class.max()), len(of_class))
     return found
 
 
@@ -100,16 +104,16 @@ class Relation:
 
     rows: int = 0
     pairs: dict[Any, Any] | None = field(default_factory=dict)
-    ranges: dict[Any, tuple[float, float]] = field(default_factory=dict)
+    ranges: dict[Any, tuple[float, float, int]] = field(default_factory=dict)
     line: tuple[int, float, float, float, float, float] | None = (0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-    def add(self, block: RelationBlock, rows: int) -> None:
-        self.rows += rows
+    def add(self, block: RelationBlock) -> None:
+        self.rows += block.rows
         if self.pairs is not None:
             self.pairs = _one_to_one(self.pairs, block.pairs)
-        for label, (least, most) in block.ranges.items():
-            low, high = self.ranges.get(label, (least, most))
-            self.ranges[label] = (min(low, least), max(high, most))
+        for label, (least, most, rows) in block.ranges.items():
+            low, high, before = self.ranges.get(label, (least, most, 0))
+            self.ranges[label] = (min(low, least), max(high, most), before + rows)
         self.line = None if self.line is None or block.line is None else _both_lines(self.line, block.line)
 
     @property
@@ -136,8 +140,8 @@ class Relation:
     def _is_threshold(self) -> bool:
         if len(self.ranges) != 2:
             return False
-        (low, high), (least, most) = self.ranges.values()
-        return high < least or most < low
+        (low, high, ours), (least, most, theirs) = self.ranges.values()
+        return min(ours, theirs) >= _FEWEST_OF_A_CLASS and (high < least or most < low)
 
 
 def _one_to_one(so_far: dict[Any, Any], block: Mapping[Any, Any] | None) -> dict[Any, Any] | None:
