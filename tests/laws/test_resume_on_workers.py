@@ -33,6 +33,16 @@ def test_to_the_bit_on_three_workers(engine):
         assert [one.position.step for one in of_ranks] == [5, 10, 15, 20, 25, 30, 34]
 
 
+@pytest.mark.parametrize("engine", ["ddp", "fsdp", pytest.param("horovod", marks=pytest.mark.slow)])
+def test_a_run_that_was_lost_after_its_last_step_has_the_weights_of_its_best_round(engine):
+    ranks = on_ranks(2, interrupted, Case({**FIXED, **MANY_SCORES, "learning_rate": 0.5}, engine=engine))
+    for whole, resumed, _ in ranks:
+        assert not whole.rounds[-1].best
+        assert not resumed.losses  # it made no step
+        for name, weight in whole.weights.items():
+            assert np.array_equal(resumed.weights[name], weight), name
+
+
 def test_to_the_bit_in_the_middle_of_an_epoch_with_copies_of_rows():
     """Step 33 of 64 rows is in the sixth epoch of 397 rows."""
     ranks = on_ranks(2, interrupted, Case({**FIXED, **MANY_SCORES}, copies=3, stop_at=33))

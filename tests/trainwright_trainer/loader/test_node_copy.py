@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+import torch.distributed as dist
 from tests.ranks import on_ranks
 
 from trainwright_trainer.data.columnfile import Column
@@ -95,6 +98,27 @@ def test_ranks_on_different_machines_hold_their_own_rows() -> None:
     assert first == second == wanted
     assert not maps
     assert not also_maps
+
+
+def read_slowly(place: str) -> int:
+    """The rows of this rank, in a group whose collectives wait for 3 seconds."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    dist.barrier()
+    dist.destroy_process_group()
+    dist.init_process_group("gloo", place, timedelta(seconds=3), world, rank)
+
+    def fill(empty: Any) -> list[EncodedRows]:
+        time.sleep(5)
+        return [
+            _in(EncodedRows(torch.zeros(7, 2), torch.zeros((7, 1), dtype=torch.int64), np.arange(7), (), ()), empty)
+        ]
+
+    [rows] = node_copy.rows_of_node(fill, Layout({}, 2, 1, ()), ProcessGroup())
+    return len(rows.rows)
+
+
+def test_the_ranks_wait_for_a_long_read(tmp_path: Path) -> None:
+    assert on_ranks(2, read_slowly, f"file://{tmp_path}/store") == [7, 7]
 
 
 def test_memory_that_may_not_be_opened_is_no_copy() -> None:

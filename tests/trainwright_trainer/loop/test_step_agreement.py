@@ -49,8 +49,9 @@ def test_votes_before_a_save_are_forgotten() -> None:
     ranks = TwoRanks()
     agreement = StepAgreement(ranks, lambda: (False, True))
     assert [agreed(agreement) for _ in range(LATE_STEPS + 1)][-1] == (False, True)
-    agreement.forget_votes()
+    assert agreement.forget_votes() == [(False, True)] * LATE_STEPS
     assert ranks.unread == 0
+    assert agreement.forget_votes() == []
     assert agreement.agreed() == (False, False)
     assert [agreed(agreement) for _ in range(LATE_STEPS)] == [(False, False)] * LATE_STEPS
     assert agreed(agreement) == (False, True)

@@ -57,6 +57,14 @@ def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
     assert (one.gpu_memory_bytes, one.gpu_use) == (None, None)
 
 
+def test_ranks_may_wait_before_the_first_step():
+    """A resumed run that has nothing left to train collects the weights of its best round."""
+    watch = OnCpu(Clock())
+    with watch.waiting():
+        pass
+    assert watch.mean() == 0
+
+
 def test_a_round_begins_anew_and_one_step_is_enough():
     clock = Clock()
     ranks = Waiting(clock)

@@ -15,6 +15,7 @@ from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder, epoch_order
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.evaluator import evaluate
+from trainwright_trainer.loop.step_agreement import LATE_STEPS, StepAgreement, _flags
 
 
 def rows_seen(path) -> list[list[int]]:
@@ -37,6 +38,27 @@ def test_without_should_shuffle_rows_come_as_they_stand(job, tmp_path, monkeypat
     monkeypatch.setenv("TRAINWRIGHT_ROW_LOG", str(tmp_path / "rows"))
     job({"epochs": 1, "should_shuffle": False}).train()
     assert [row for rows in rows_seen(tmp_path / "rows") for row in rows] == list(range(100))
+
+
+class Late(StepAgreement):
+    """Votes are read some steps later, as on GPUs."""
+
+    def start(self, *given) -> None:
+        super().start(*given)
+        flags = torch.tensor([float(flag) for flag in self._ask()])
+        self._votes.append(lambda: flags)
+
+    def agreed(self):
+        return _flags(self._votes.popleft()) if len(self._votes) > LATE_STEPS else (False, False)
+
+
+@pytest.mark.parametrize("steps_of_a_round", [1, LATE_STEPS, LATE_STEPS + 1, 20])
+def test_a_vote_to_stop_acts_though_each_save_drops_the_votes(job, monkeypatch, steps_of_a_round):
+    monkeypatch.setattr("trainwright_trainer.loop.trainer.StepAgreement", Late)
+    one = job({"epochs": 20, "early_stop": -1, "steps_per_checkpoint": steps_of_a_round})
+    result = one.train(stop=lambda: len(one.listener.steps()) >= 10)
+    assert (result.outcome.kind, result.position.step <= 10 + LATE_STEPS + 1) == ("stopped", True)
+    assert one.kept.snapshots[-1].position == result.position
 
 
 def test_training_lowers_the_loss(job):

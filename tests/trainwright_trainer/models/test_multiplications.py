@@ -61,3 +61,11 @@ def test_the_model_is_as_before() -> None:
     multiplications_of_a_row(model, batch_of(7), 1)
     assert model.training
     assert not any(module._forward_hooks for module in model.modules())
+
+
+def test_a_parameter_that_zero_3_has_sharded_counts_as_a_whole() -> None:
+    layer = nn.Linear(9, 10)
+    for parameter in layer.parameters():
+        parameter.ds_shape = parameter.shape  # type: ignore[attr-defined]
+        parameter.data = torch.empty(0)
+    assert parameters_of(layer) == 100

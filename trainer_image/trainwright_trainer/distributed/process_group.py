@@ -22,8 +22,9 @@ from trainwright_trainer.distributed.ranks import PeerLost, T, Unwatched, Watch
 _LOST = ("gloo", "nccl", "connection closed", "connection reset", "broken pipe", "processgroup")
 
 
-# A background thread may wait for the upload of a large checkpoint by another rank. A lost process ends the wait.
-_BACKGROUND_TIMEOUT = timedelta(hours=6)
+# A rank may wait while another one reads the data, and its background thread for the upload of a large checkpoint. A
+# lost process ends the wait.
+_LONG_TIMEOUT = timedelta(hours=6)
 
 
 def collectives_for(device: torch.device | str) -> str:
@@ -94,7 +95,7 @@ class ProcessGroup:
 
     def beside(self) -> ProcessGroup:
         with raising_peer_lost():
-            group = dist.new_group(timeout=_BACKGROUND_TIMEOUT, backend="gloo")
+            group = dist.new_group(timeout=_LONG_TIMEOUT, backend="gloo")
         assert isinstance(group, dist.ProcessGroup)  # every rank is a member
         return ProcessGroup("cpu", group)
 

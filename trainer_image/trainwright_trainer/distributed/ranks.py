@@ -84,7 +84,8 @@ class Ranks(Protocol):
         ...
 
     def beside(self) -> Ranks:
-        """The same ranks with connections of their own, for another thread. All ranks must call this."""
+        """The same ranks with connections of their own, for another thread, or for a long wait. All ranks must call
+        this."""
         ...
 
     def before_leave(self, callback: Callable[[], None]) -> None:

@@ -53,6 +53,7 @@ def rows_of_node(fill: Fill, layout: Layout, ranks: Ranks) -> Sequence[EncodedRo
 
     All ranks call this together.
     """
+    ranks = ranks.beside()  # to read the rows may take longer than the other ranks wait in a step
     machines = _of_all(ranks, _machine(ranks.rank))
     first = machines.index(machines[ranks.rank])
     if machines.count(machines[first]) == 1:

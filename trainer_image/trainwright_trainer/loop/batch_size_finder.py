@@ -83,7 +83,11 @@ def fastest_batch_size(
         return clock() - before
 
     with computing_with(1):
-        return search(seconds, sizes)
+        found = search(seconds, sizes)
+    if device.type == "cuda":
+        del step, seconds
+        torch.cuda.empty_cache()  # NCCL takes its memory beside torch, which would keep all of the largest step
+    return found
 
 
 def candidates(train_rows: int, limit: int, *, on_cpu: bool = True) -> list[int]:

@@ -76,17 +76,24 @@ class StepAgreement:
         if self._ranks.world == 1:
             return self._ask()
         if len(self._votes) > LATE_STEPS:
-            return tuple(flag > 0 for flag in self._votes.popleft()().tolist())
+            return _flags(self._votes.popleft())
         return self._agreed
 
-    def forget_votes(self) -> None:
-        """Drop the votes that are not read yet, on every rank. Called after a save, which they may have asked for."""
-        while self._votes:
-            self._votes.popleft()()
+    def forget_votes(self) -> list[Flags]:
+        """Drop the votes that are not read yet, on every rank, and return their flags, which `agreed` never does.
+
+        Called after a save, which they may have asked for.
+        """
+        sums, self._votes = self._votes, deque()
+        return [_flags(votes) for votes in sums]
 
     def close(self) -> None:
         """Forget who is asked: the trainer, which holds this agreement. A cycle of both would keep the model."""
         self._ask = tuple
+
+
+def _flags(votes: Sums) -> Flags:
+    return tuple(flag > 0 for flag in votes().tolist())
 
 
 def _side_by_side(own: torch.Tensor, others: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -52,6 +52,7 @@ class OnCpu:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self.measuring = False
+        self._waited = 0.0  # a run that has nothing left to train waits before any step begins
         self.forget()
 
     def forget(self) -> None:

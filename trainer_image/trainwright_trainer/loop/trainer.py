@@ -76,7 +76,7 @@ class Trainer:
         self._seeds = StepSeeds(state.seed, ranks.rank, ranks.device)
         self._nan_guard = NanGuard(ranks.device)
         self._telemetry = Telemetry(ranks, hooks.clock)
-        self._stopped = self._out_of_time = False
+        self._stopped = self._out_of_time = self._stop_was_voted = False
         self._began = self._saved = self._round_began = hooks.clock()
         self._saved_step = state.progress.step if state.progress.step else -1
         self._round_rows = self._saves = 0
@@ -133,6 +133,7 @@ class Trainer:
         if rounds.ends_round(progress.step):
             self._end_round(rate)
         stop, save = self._agreement.agreed()
+        stop |= self._stop_was_voted
         if stop:
             self._stopped = not self._over
         if stop or save:
@@ -165,7 +166,7 @@ class Trainer:
         if self._hooks.checkpoints is not None:
             self._hooks.checkpoints.save(self._state.capture(self._seconds, score))
         self._saved, self._saved_step, self._saves = self._hooks.clock(), self._state.progress.step, saves
-        self._agreement.forget_votes()
+        self._stop_was_voted |= any(stop for stop, _ in self._agreement.forget_votes())
         # The time of the copy does not count as time of the steps.
         self._round_began += self._saved - before
 

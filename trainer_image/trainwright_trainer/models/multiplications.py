@@ -5,7 +5,8 @@ A weight of a dense layer is used once a row, that of a text's encoder once a to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,7 +40,7 @@ def multiplications_of_a_row(model: nn.Module, batch: Batch, world: int) -> int:
 
 
 def parameters_of(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
+    return sum(math.prod(_shape(parameter)) for parameter in model.parameters())
 
 
 @contextmanager
@@ -54,7 +55,14 @@ def _after_each_module(model: nn.Module, hook: Callable[[nn.Module, Any, Any], N
 
 def _weights(module: nn.Module) -> int:
     """The elements of the module's own matrices and kernels."""
-    return sum(one.numel() for one in module.parameters(recurse=False) if one.dim() > 1)
+    shapes = map(_shape, module.parameters(recurse=False))
+    return sum(math.prod(shape) for shape in shapes if len(shape) > 1)
+
+
+def _shape(parameter: nn.Parameter) -> Sequence[int]:
+    """The shape of the whole parameter. One that ZeRO 3 has sharded is empty outside of its pass."""
+    shape: Sequence[int] = getattr(parameter, "ds_shape", parameter.shape)
+    return shape
 
 
 def _positions(module: nn.Module, output: Any) -> int:

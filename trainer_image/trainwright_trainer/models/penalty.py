@@ -26,9 +26,14 @@ def penalty(parameters: Tensors, kind: Kind, factor: float) -> torch.Tensor:
     model no simpler.
     """
     weights = [one for name, one in parameters.items() if _is_weight(name)]
-    terms = [one.abs().sum() for one in weights if kind != "l2"]
-    terms += [one.square().sum() for one in weights if kind != "l1"]
+    terms = [one.abs().sum(dtype=_dtype(one)) for one in weights if kind != "l2"]
+    terms += [one.square().sum(dtype=_dtype(one)) for one in weights if kind != "l1"]
     return factor * torch.stack(terms).sum()
+
+
+def _dtype(weight: torch.Tensor) -> torch.dtype:
+    """That of a sum: at least float32, because one of float16 ends at 65,504."""
+    return torch.promote_types(weight.dtype, torch.float32)
 
 
 def _is_weight(name: str) -> bool:

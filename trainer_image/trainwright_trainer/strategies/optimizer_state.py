@@ -50,7 +50,8 @@ def allocate_optimizer(
 
 def device_of_steps(optimizer: Optimizer, parameter: torch.Tensor) -> torch.device:
     """The device of the step count of a parameter: that of the parameter for a fused optimizer, else the CPU."""
-    return parameter.device if optimizer.defaults.get("fused") else torch.device("cpu")
+    is_fused = optimizer.param_groups[0].get("fused")  # Horovod makes its optimizer of the groups alone
+    return parameter.device if is_fused else torch.device("cpu")
 
 
 def _with_state(optimizer: Optimizer, named: Named) -> dict[str, nn.Parameter]:

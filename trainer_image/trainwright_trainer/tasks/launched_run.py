@@ -142,10 +142,8 @@ def _train(job: Job, console: Console, stop: StopRequest, rendezvous: Rendezvous
     attempt: Attempt | None = None
     with (
         recording_outcome(lambda: attempt if rendezvous.rank == 0 else None),
-        reporting_oom(),
         _finding_failures(rendezvous),
         _ranks(rendezvous, rank_info) as ranks,
-        raising_peer_lost(),
     ):
         with stop.at_once(EARLY):
             ready, data, model, parts = prepare_training(data, job, ranks, console.log)
@@ -183,7 +181,8 @@ def _rank_info(job: Job, launch: Launch) -> RankInfo:
 
 @contextmanager
 def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
-    """The collectives between the ranks. On a failure this rank gives up, so that the others do not wait for it."""
+    """The collectives between the ranks. On a failure this rank gives up, so that the others do not wait for it, and
+    tells them why."""
     if rendezvous.launch.is_on_one_machine:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     if rendezvous.launch.launcher == OPERATOR:
@@ -193,7 +192,8 @@ def _ranks(rendezvous: Rendezvous, rank_info: RankInfo) -> Iterator[Ranks]:
             join_group(rendezvous, rank_info.device)
     ranks = ranks_of(rank_info)
     try:
-        yield ranks
+        with reporting_oom(), raising_peer_lost():
+            yield ranks
     except (PeerLost, StoppedRun):  # all ranks stop at the same step
         raise
     except Exception as error:

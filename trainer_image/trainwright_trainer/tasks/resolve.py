@@ -85,7 +85,8 @@ def resolved_once(
     context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]
 ) -> Resolved:
     """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused."""
-    found = ranks.share(_found(context, model, train, ranks, log) if ranks.rank == 0 else None)
+    beside = ranks.beside()  # a search for the batch size may take longer than the other ranks wait in a step
+    found = beside.share(_found(context, model, train, ranks, log) if ranks.rank == 0 else None)
     assert found is not None
     return found
 
