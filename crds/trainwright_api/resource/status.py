@@ -169,7 +169,7 @@ class Resolved(KubernetesSection):
     )
     strategy: Word | None = Field(None, description="The strategy of distributed training.")
     workers: Count | None = Field(None, description="The number of workers.")
-    gpus: Count | None = Field(None, description="The number of GPUs.")
+    gpus: Count | None = Field(None, description="The number of GPUs that the pods of workers reserve.")
     batch_size: Count | None = Field(None, description="Rows per worker and pass.")
     global_batch_size: Count | None = Field(None, description="Rows per step, over all workers.")
     learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(None, description="Factor on the learning rate.")

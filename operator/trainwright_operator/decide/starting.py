@@ -180,12 +180,12 @@ def _workers_line(spec: TrainingJobSpec, resolved: Resolved) -> str:
     pods = -(-workers // together)
     if backend_of_pods(spec.task, spec.backend.type) == "local":
         return "1 process in 1 pod"
-    each = _shares(asked_resources(spec), (resolved.gpus or 0) / workers)
+    each = _shares(asked_resources(spec), has_gpus=bool(resolved.gpus))
     counted = f"{workers:,} worker{'' if workers == 1 else 's'}"
     at_once = "" if search_of(spec) is None else f"trials at the same time: {workers // workers_per_trial(spec):,}; "
     return f"{at_once}{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}"
 
 
-def _shares(asked: Mapping[str, Any], gpus: float) -> str:
-    shares = {"CPU": 1.0, **({"GPU": gpus} if gpus else {}), **asked}
+def _shares(asked: Mapping[str, Any], *, has_gpus: bool) -> str:
+    shares = {"CPU": 1.0, **({"GPU": 1.0} if has_gpus else {}), **asked}
     return ", ".join(f"{value:g} {name}" for name, value in shares.items() if value)

@@ -48,7 +48,6 @@ class StatusBuilder:
             Condition(
                 type=kind,
                 status=status,  # type: ignore[arg-type]  # one of the two words
-                observed_generation=self.job.generation,
                 last_transition_time=since,
                 reason=reason,
                 message=fitted(message),
@@ -78,8 +77,14 @@ class StatusBuilder:
             self.set(attempts=attempts)
 
     def finish(self, derive_phase: Callable[[TrainingJobStatus], str]) -> TrainingJobStatus | None:
-        """Return the status to write, None if it equals the observed one."""
-        self.set(observed_generation=self.job.generation)
+        """Return the status to write, None if it equals the observed one.
+
+        Every pass decides about all conditions, so each holds for the spec of now: `kubectl wait` reads that of each.
+        """
+        seen = {"observed_generation": self.job.generation}
+        self.set(**seen)
+        if self._fields["conditions"]:
+            self.set(conditions=[condition.model_copy(update=seen) for condition in self._fields["conditions"]])
         status = TrainingJobStatus.model_construct(**self._fields)
         status = status.model_copy(update={"phase": derive_phase(status)})
         return None if status == self.job.status else status

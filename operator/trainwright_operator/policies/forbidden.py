@@ -66,8 +66,8 @@ def _least(spec: TrainingJobSpec) -> Resolved:
     workers = asked.min if isinstance(asked, WorkerRange) else asked or workers_per_trial(spec)
     is_alone = backend_of_pods(spec.task, spec.backend.type) == "local"
     workers, share = (1, 0.0) if is_alone else (workers, gpu_share(spec, ()))
-    together = spec.workers_per_pod if isinstance(spec.workers_per_pod, int) else workers
-    return Resolved(workers=workers, workers_per_pod=together, gpus=math.ceil(workers * share - 1e-9))
+    together = min(spec.workers_per_pod, workers) if isinstance(spec.workers_per_pod, int) else workers
+    return Resolved(workers=workers, workers_per_pod=together, gpus=gpus.reserved(workers, together, share))
 
 
 def _keys(spec: TrainingJobSpec, policy: Policy) -> Iterator[Problem]:

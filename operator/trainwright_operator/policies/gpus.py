@@ -35,6 +35,25 @@ def held(spec: Mapping[str, Any], resolved: Mapping[str, Any]) -> int:
     return (number(resolved.get("gpus")) or 0) + worker_pods(resolved) * of_a_pod + sum(others)
 
 
+def reserved(workers: int, together: int, share: float) -> int:
+    """Return the GPUs of the pods of `workers`, each with `share` of one, and with `together` of them in a pod.
+
+    A pod has whole GPUs. The last pod, which may have fewer workers, has as many as the others.
+    """
+    return math.ceil(workers / together) * whole(together * share)
+
+
+def workers_within(gpus: float, share: float, together: int | str) -> int:
+    """Return the most workers whose pods reserve at most `gpus`. `together`: the workers in a pod, or auto."""
+    if not isinstance(together, int):
+        return math.floor(gpus / share + 1e-9)
+    return math.floor(gpus / whole(together * share)) * together
+
+
+def whole(gpus: float) -> int:
+    return math.ceil(gpus - 1e-9)
+
+
 def _of_pod(template: Mapping[str, Any], role: Role, sized: str, ignored: str = "") -> int:
     """Return the GPUs that `podTemplate` asks for in one pod, in its container and in those that run first.
 

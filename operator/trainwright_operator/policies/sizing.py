@@ -15,6 +15,7 @@ from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Attempt, Resolved, Room
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
+from trainwright_operator.policies.gpus import reserved, workers_within
 from trainwright_operator.policies.images import images
 from trainwright_operator.policies.node_matching import admitting, kept_off
 from trainwright_operator.policies.pod_requests import scheduling
@@ -38,7 +39,8 @@ def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Se
     if isinstance(workers, Lookup):
         return workers
     together = _together(spec, workers, share, tuple(_room(node, spec, snapshot) for node in nodes))
-    return found.model_copy(update={"workers": workers, "workers_per_pod": together, "gpus": _whole(workers * share)})
+    gpus = reserved(workers, together, share)
+    return found.model_copy(update={"workers": workers, "workers_per_pod": together, "gpus": gpus})
 
 
 def resized(
@@ -63,7 +65,8 @@ def resized(
     together = given if isinstance(given, int) else resolved.workers_per_pod or 1
     fitting = workers_with_room(spec, within, share, together, snapshot, settings)
     found = next_size(last, workers, fitting, room, within.min)
-    sizes = {"workers": found, "workers_per_pod": min(together, found), "gpus": _whole(found * share)}
+    together = min(together, found)
+    sizes = {"workers": found, "workers_per_pod": together, "gpus": reserved(found, together, share)}
     return resolved if found == workers else resolved.model_copy(update=sizes)
 
 
@@ -105,8 +108,8 @@ def _workers(
     if within is not None:
         in_a_pod = spec.workers_per_pod if isinstance(spec.workers_per_pod, int) else 1
         return max(within.min, workers_with_room(spec, within, share, in_a_pod, snapshot, settings))
-    room = sum(_held(_room(node, spec, snapshot), share, spec.workers_per_pod) for node in nodes)
-    found = math.floor(min(room, settings.max_workers, _allowed(share, settings.policy), _most_useful(spec)))
+    room = sum(workers_within(_room(node, spec, snapshot), share, spec.workers_per_pod) for node in nodes)
+    found = math.floor(min(room, settings.max_workers, _allowed(spec, share, settings.policy), _most_useful(spec)))
     return max(together, found - found % together)
 
 
@@ -116,9 +119,9 @@ def _most_useful(spec: TrainingJobSpec) -> float:
     return math.inf if trials is None else trials * workers_per_trial(spec)
 
 
-def _allowed(share: float, policy: Policy) -> float:
+def _allowed(spec: TrainingJobSpec, share: float, policy: Policy) -> float:
     """Return the workers that the policy allows to a job that leaves their number open."""
-    by_gpus = math.floor(policy.most_gpus / share + 1e-9) if policy.most_gpus else math.inf
+    by_gpus = workers_within(policy.most_gpus, share, spec.workers_per_pod) if policy.most_gpus else math.inf
     return min(policy.most_workers or math.inf, by_gpus)
 
 
@@ -132,20 +135,6 @@ def _used(node: Node, spec: TrainingJobSpec, snapshot: Snapshot) -> float:
     return (snapshot.in_use or {}).get(node.name, {}).get(spec.gpu_resource_name, 0.0)
 
 
-def _held(room: float, share: float, together: int | str) -> int:
-    """Return the number of workers that fit on `room` GPUs.
-
-    A pod gets whole GPUs, so a worker that is alone in its pod may leave part of one unused.
-    """
-    if not isinstance(together, int):
-        return math.floor(room / share + 1e-9)
-    return math.floor(room / _whole(together * share)) * together
-
-
-def _whole(gpus: float) -> int:
-    return math.ceil(gpus - 1e-9)
-
-
 def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[float, ...]) -> int:
     """Return the number of workers in one pod.
 
@@ -156,5 +145,5 @@ def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[fl
         return min(spec.workers_per_pod, workers)
     most = math.floor(max(rooms, default=0.0) / share + 1e-9) if share else 1
     counts = [count for count in range(max(1, min(most, workers)), 0, -1) if workers % count == 0]
-    placed = (count for count in counts if sum(_held(room, share, count) for room in rooms) >= workers)
+    placed = (count for count in counts if sum(workers_within(room, share, count) for room in rooms) >= workers)
     return next(placed, counts[0]) if share else 1

@@ -6,8 +6,6 @@ another size of the job replaces them.
 
 from __future__ import annotations
 
-import math
-
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.size import asked_resources, asked_workers, search_of
@@ -17,6 +15,7 @@ from trainwright_operator.children.overlay import Role
 from trainwright_operator.model.observed import Amounts, Held, Node, Snapshot
 from trainwright_operator.policies import pod_requests
 from trainwright_operator.policies.capacity import free, most_pods
+from trainwright_operator.policies.gpus import workers_within
 from trainwright_operator.policies.node_matching import admitting
 from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
@@ -61,7 +60,9 @@ def bounds(spec: TrainingJobSpec, share: float, others: Held, policy: Policy) ->
         workers.append(max(1, policy.max_workers_per_namespace - others.workers))
     if policy.max_gpus_per_namespace:
         gpus.append(max(1, policy.max_gpus_per_namespace - others.gpus))
-    most = [one for one in workers if one] + [math.floor(one / share + 1e-9) for one in gpus if one and share]
+    most = [one for one in workers if one] + [
+        workers_within(one, share, spec.workers_per_pod) for one in gpus if one and share
+    ]
     return WorkerRange(min=asked.min, max=max(asked.min, min([asked.max, *most])))
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.model.names import CHILD_LIMIT
+from trainwright_operator.policies.gpus import reserved
 
 from .child_specs import UID, child_spec, job, sized
 
@@ -79,6 +80,7 @@ def test_pods_hold_whole_gpus_for_all_their_workers(
         resolved=sized(workers, per_pod, gpus=workers),
     )
     assert (made.pods, made.cpus_per_pod, made.gpus_per_pod) == (pods, cpus, gpus)
+    assert reserved(workers, min(per_pod, workers), shares["GPU"]) == pods * gpus
 
 
 def test_a_status_without_numbers_is_one_worker_without_a_gpu() -> None:

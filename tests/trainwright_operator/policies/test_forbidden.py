@@ -184,6 +184,12 @@ def test_claims_of_devices_cannot_be_counted() -> None:
             "(policy.maxGpusPerJob)",
         ),
         (
+            {"max_gpus_per_job": 3},
+            ray(num_workers=64, resources_per_worker={"GPU": 0.01}),
+            {},
+            "backend.trainer.resources_per_worker.GPU: 64 GPUs are more than 3",
+        ),
+        (
             {"max_gpus_per_namespace": 1},
             {"type": "local"},
             {"resources": {"limits": {"nvidia.com/gpu": 2}}},
@@ -209,7 +215,7 @@ def test_claims_of_devices_cannot_be_counted() -> None:
 )
 def test_sizes(limits: dict[str, int], backend: dict[str, Any], template: dict[str, Any], line: str) -> None:
     assert refused(Policy(**limits), backend=backend, podTemplate=template).startswith(f"late: {line}")
-    larger = {name: limit + 9 for name, limit in limits.items()}
+    larger = {name: limit + 99 for name, limit in limits.items()}
     assert refused(Policy(**larger), backend=backend, podTemplate=template) == ""
 
 

@@ -38,7 +38,7 @@ def sized(
 def test_what_the_job_says_is_taken_as_it_is() -> None:
     assert sized({"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1}}) == (4, 4, 1)
     assert sized({"num_workers": 3, "use_gpu": False}, EIGHT) == (3, 0, 1)
-    assert sized({"num_workers": 3, "resources_per_worker": {"GPU": 0.5}}, EIGHT) == (3, 2, 1)
+    assert sized({"num_workers": 3, "resources_per_worker": {"GPU": 0.5}}, EIGHT) == (3, 3, 1)
 
 
 def test_a_local_job_is_one_process() -> None:
@@ -189,9 +189,16 @@ def test_auto_is_one_where_no_gpu_is_seen() -> None:
 
 def test_workers_with_half_a_gpu_each_claim_a_whole_one_where_they_are_alone_in_a_pod() -> None:
     half = {"resources_per_worker": {"GPU": 0.5}}
-    assert sized(half, FOUR) == (4, 2, 1)
+    assert sized(half, FOUR) == (4, 4, 1)
     assert sized(half, FOUR, workersPerPod=2) == (6, 3, 2)
     assert sized(half, FOUR, workersPerPod="auto") == (6, 3, 6)
+    three = Settings(max_workers=6, policy=Policy(max_gpus_per_job=3))
+    assert sized(half, FOUR, settings=three) == (3, 3, 1)
+    assert sized(half, FOUR, settings=three, workersPerPod=2) == (6, 3, 2)
+
+
+def test_the_last_pod_reserves_as_many_gpus_as_the_others() -> None:
+    assert sized({"num_workers": 6, "resources_per_worker": {"GPU": 1}}, EIGHT, workersPerPod=4) == (6, 8, 4)
 
 
 def test_mig_slices_are_gpus_under_another_name() -> None:
