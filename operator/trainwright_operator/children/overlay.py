@@ -115,9 +115,13 @@ def scheduling(template: Template, labels: Mapping[str, str]) -> dict[str, Any]:
 
 
 def init_containers(template: Template, image: str, security: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the user's containers that run first, with our image and security context where they have none."""
+    """Return the user's containers that run first, with our image and security context where they have none.
+
+    The status of one that fails has the end of its log, unless the user wants something else.
+    """
+    own = {"image": image, "terminationMessagePolicy": "FallbackToLogsOnError"}
     return [
-        {"image": image, **container, "securityContext": _secured(security, mapping(container, "securityContext"))}
+        {**own, **container, "securityContext": _secured(security, mapping(container, "securityContext"))}
         for container in template.get("initContainers", ())
     ]
 

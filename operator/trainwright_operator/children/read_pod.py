@@ -43,6 +43,7 @@ def read_pod(raw: Any) -> Pod | None:
         essential=labels.get(NODE_TYPE) != "worker",
         deletion_time=time(metadata.get("deletionTimestamp")),
         exit_code=_exit_code(containers),
+        init_failure=_init_failure(status),
         termination_message=_termination_message(containers),
         disrupted=text(disruption.get("reason")),
         disruption=text(disruption.get("message")),
@@ -65,6 +66,22 @@ def _ended(containers: Statuses) -> Iterator[Mapping[str, Any]]:
 def _exit_code(containers: Statuses) -> int | None:
     """Return the exit code of the training program. Those of Ray's processes and the submitter mean other things."""
     return next((number(end.get("exitCode")) for end in _ended(_named(containers, TRAINER))), None)
+
+
+def _init_failure(status: Mapping[str, Any]) -> str:
+    """Return the init container that made the pod fail, and how it ended; "" if none did.
+
+    A pod with a reason of its own, such as Evicted, did not fail by one.
+    """
+    if status.get("phase") != "Failed" or status.get("reason"):
+        return ""
+    for container in mappings(status.get("initContainerStatuses")):
+        end = mapping(container, "state", "terminated")
+        if code := number(end.get("exitCode")):
+            why = text(end.get("reason"))
+            told = f" ({why})" if why not in ("", "Error") else ""
+            return f"init container {text(container.get('name'))} ended with exit code {code}{told}"
+    return ""
 
 
 def _named(containers: Statuses, name: str) -> Statuses:

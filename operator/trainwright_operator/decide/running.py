@@ -39,7 +39,7 @@ def ended(context: Context) -> Plan | None:
     posted = reported_outcome(context.job, attempt)
     if child.state in ENDED:
         return close(context, attempt, ending(context.job, attempt, child, context.snapshot.pods), child)
-    if posted is None:
+    if posted is None or (posted.outcome == "stopped" and child.state == "suspended"):
         return None
     deadline = times.after(times.read(posted.post_time) or context.now, context.settings.stop_grace)
     if context.now < deadline:

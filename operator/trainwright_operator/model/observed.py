@@ -124,6 +124,8 @@ class Pod:
     """The end of its grace period, if it is being deleted."""
     exit_code: int | None = None
     """The exit code of the training container, if it has ended."""
+    init_failure: str = ""
+    """The init container that has failed, and how."""
     termination_message: str = ""
     disrupted: str = ""
     """The reason of the condition DisruptionTarget: a preemption, an eviction, or a drained node."""

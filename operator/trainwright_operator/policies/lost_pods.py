@@ -14,6 +14,11 @@ def with_reason(own: tuple[Pod, ...]) -> Pod | None:
     return next((pod for pod in own if pod.reason and pod.reason != "Error"), None)
 
 
+def with_failed_init(own: tuple[Pod, ...]) -> Pod | None:
+    """Return the first pod of which an init container has failed."""
+    return next((pod for pod in own if pod.init_failure), None)
+
+
 def words(pod: Pod) -> str:
     """Return the reason of a pod. Of one that was killed for memory, also the field that gives it more."""
     told = f"pod {pod.name}: {pod.reason}"

@@ -50,8 +50,8 @@ def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...
     own = of_child(pods, attempt.number, attempt.stage)
     posted = reported_outcome(job, attempt, own)
     if posted is not None:
-        return _as_posted(posted, attempt, own)
-    return _as_seen(attempt, child, own)
+        return _as_posted(posted, job, attempt, own)
+    return _as_seen(job, attempt, child, own)
 
 
 def stopped(attempt: Attempt) -> Ending:
@@ -103,12 +103,17 @@ def as_status(message: OutcomeMessage, stage: str = "") -> PostedOutcome:
     )
 
 
-def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) -> Ending:
+def _was_asked_to_stop(job: Job, attempt: Attempt) -> bool:
+    """A pod may be told of a suspension, and stop, before a pass writes the time."""
+    return attempt.stop_time is not None or job.suspend
+
+
+def _as_posted(posted: PostedOutcome, job: Job, attempt: Attempt, own: tuple[Pod, ...]) -> Ending:
     words = posted.message or posted.outcome
     if posted.next_attempt:
         # The status was reset when no child was left. The attempt began nothing, so it counts against no limit.
         return Ending("stopped", NUMBER_USED, words, next_attempt=posted.next_attempt)
-    if posted.outcome == "stopped" and attempt.stop_time is None:
+    if posted.outcome == "stopped" and not _was_asked_to_stop(job, attempt):
         # The process received a stop signal that the operator did not request: its node was taken.
         return Ending(
             "preempted", lost_pods.disruption(own) or attempt.reason or "Terminated", words, posted.log_tail or ""
@@ -118,7 +123,7 @@ def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) ->
     return Ending(posted.outcome, _WORDS[posted.outcome], words, posted.log_tail or "")
 
 
-def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> Ending:
+def _as_seen(job: Job, attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> Ending:
     tail = _tail(child, own)
     if child is not None and child.state == "succeeded":
         return Ending("done", _WORDS["done"], "")
@@ -129,8 +134,12 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
     if disrupted and code not in (2, 3):
         words = lost_pods.disruption_words(own) or attempt.message or "a required pod was evicted from its node"
         return Ending("preempted", disrupted, words, tail)
-    if code == 75 and attempt.stop_time is None:
+    if code == 75 and not _was_asked_to_stop(job, attempt):
         return Ending("preempted", "Terminated", "a signal stopped it, and it wrote a checkpoint", tail)
+    if code is None and (failed := lost_pods.with_failed_init(own)):
+        last = _last_line(tail)
+        words = f"pod {failed.name}: {failed.init_failure}{f': {last}' if last else ''}"
+        return Ending("crash", "InitContainerFailed", words, tail)
     outcome = "infrastructure" if code is None or code in KILLED else OF_EXIT_CODES.get(code, "crash")
     return Ending(outcome, _reason(outcome, child, own), _line(attempt, child, code, own, tail), tail)
 
@@ -157,7 +166,7 @@ def _reason(outcome: OutcomeClass, child: Child | None, own: tuple[Pod, ...]) ->
 def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Pod, ...], tail: str) -> str:
     if child is None:
         return f"{attempt.child} is gone: it was deleted by somebody else"
-    last = tail.rstrip().rpartition("\n")[2].strip()
+    last = _last_line(tail)
     if code is not None and code not in KILLED and last:
         return last
     if lost := lost_pods.with_reason(own):
@@ -171,9 +180,14 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
 
 
 def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
-    ended = [_whole_lines(pod.termination_message) for pod in own if pod.exit_code and pod.termination_message]
+    failed = [pod for pod in own if pod.exit_code or pod.init_failure]
+    ended = [_whole_lines(pod.termination_message) for pod in failed if pod.termination_message]
     text = ended[0] if ended else child.log_tail if child is not None else ""
     return last_bytes(redacted_text(text), LOG_BYTES)
+
+
+def _last_line(tail: str) -> str:
+    return tail.rstrip().rpartition("\n")[2].strip()
 
 
 def _whole_lines(text: str) -> str:

@@ -57,6 +57,25 @@ def test_it_is_ready_where_the_condition_holds() -> None:
     assert not pod(condition("Ready", "False")).ready
 
 
+@pytest.mark.parametrize(
+    ("state", "phase", "words"),
+    [
+        ({"exitCode": 1, "reason": "Error"}, "Failed", "init container fetch ended with exit code 1"),
+        (
+            {"exitCode": 137, "reason": "OOMKilled"},
+            "Failed",
+            "init container fetch ended with exit code 137 (OOMKilled)",
+        ),
+        ({"exitCode": 0, "reason": "Completed"}, "Failed", ""),
+        ({"exitCode": 1, "reason": "Error"}, "Pending", ""),
+    ],
+)
+def test_an_init_container_that_fails_the_pod(state: dict[str, Any], phase: str, words: str) -> None:
+    status = {"phase": phase, "initContainerStatuses": [{"name": "fetch", "state": {"terminated": state}}]}
+    assert (pod(status).init_failure, pod(status).exit_code) == (words, None)
+    assert pod({**status, "reason": "Evicted"}).init_failure == ""
+
+
 def test_its_grace_period_ends_at_its_deletion_time() -> None:
     assert pod(deletionTimestamp=RAN).deletion_time == datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -41,6 +41,20 @@ def test_under_a_stricter_policy_an_attempt_goes_on_and_none_follows() -> None:
     assert (cluster.status.attempt, cluster.condition("Stalled")) == (1, ("True", "ForbiddenByPolicy"))
 
 
+def test_a_started_job_is_suspended_under_a_stricter_policy() -> None:
+    cluster = running(podTemplate={"serviceAccountName": "default"})
+    cluster.settings = replace(cluster.settings, policy=Policy(service_accounts=()))
+    cluster.change(suspend=True)
+    cluster.settle()
+    cluster.ends(exit_code=75)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Suspended")) == ("Suspended", ("True", "Suspended"))
+    assert cluster.condition("Stalled") == ("True", "ForbiddenByPolicy")
+    cluster.change(suspend=False)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Suspended")) == ("Invalid", ("False", "Resumed"))
+
+
 def test_a_size_that_only_the_nodes_decide_is_checked_before_anything_is_created() -> None:
     settings = replace(SETTINGS, policy=Policy(max_gpus_per_job=1))
     gpus = Node("eight", True, False, {}, (), {"nvidia.com/gpu": 8.0})

@@ -122,6 +122,19 @@ def test_a_job_that_ends_well_while_it_is_being_suspended_is_complete() -> None:
     assert cluster.status.phase == "Complete"
 
 
+@pytest.mark.parametrize("posts", [True, False])
+def test_a_pod_that_stops_before_a_pass_sees_the_suspension_was_not_preempted(posts: bool) -> None:
+    """Another replica tells the pod to stop, while no operator leads."""
+    cluster = running(preemptionLimit=0)
+    cluster.change(suspend=True)
+    if posts:
+        cluster.posts("stopped")
+    cluster.ends(exit_code=75)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.preemptions) == ("Suspended", None)
+    assert (cluster.status.attempts or [])[-1].outcome == "stopped"
+
+
 def test_a_suspended_job_starts_nothing() -> None:
     cluster = Cluster(spec={**SPEC, "suspend": True})
     cluster.settle()

@@ -39,6 +39,14 @@ def test_a_job_with_a_thousand_mistakes_says_the_first_of_them() -> None:
     assert told.endswith("\n …")
 
 
+def test_a_child_that_stopped_because_kueue_suspended_it_is_requeued_at_once() -> None:
+    cluster = running()
+    cluster.posts("stopped")
+    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].reason == "Requeued"
+
+
 def test_kueue_holds_a_child_in_its_queue() -> None:
     cluster = Cluster(spec={**SPEC, "queueName": "gpus"})
     cluster.settle()

@@ -144,6 +144,24 @@ def test_the_backoff_limit_of_the_child_is_never_the_reason(pods: tuple[Pod, ...
     assert (found.reason, found.message) == (reason, message)
 
 
+@pytest.mark.parametrize(
+    ("log", "message"),
+    [
+        ("", "pod p: init container fetch ended with exit code 1"),
+        ("Looking\nNo such bucket\n", "pod p: init container fetch ended with exit code 1: No such bucket"),
+    ],
+)
+def test_a_failed_init_container_is_the_reason(log: str, message: str) -> None:
+    failed = replace(
+        POD, exit_code=None, init_failure="init container fetch ended with exit code 1", termination_message=log
+    )
+    found = ending(Cluster().job(), ATTEMPT, JOB, (failed,))
+    assert (found.outcome, found.reason, found.message) == ("crash", "InitContainerFailed", message)
+    assert found.log_tail.strip() == log.strip()
+    evicted = replace(failed, disrupted="TerminationByKubelet", disruption="")
+    assert ending(Cluster().job(), ATTEMPT, JOB, (evicted,)).outcome == "preempted"
+
+
 def test_a_pod_that_was_killed_for_memory_names_its_limit() -> None:
     killed = replace(POD, exit_code=137, reason="OOMKilled", memory_limit="4Gi")
     limited = ending(Cluster().job(), ATTEMPT, JOB, (killed,)).message
