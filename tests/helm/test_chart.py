@@ -118,6 +118,13 @@ def test_a_short_certificate_is_asked_for_and_does_not_raise_the_alarm_before_it
     assert (duration, alert.rpartition(" ")[2]) == (f"{hours}h", str(seconds))
 
 
+def test_a_pod_that_is_deleted_answers_reviews_a_little_longer(helm: Helm) -> None:
+    [deployment] = [one for one in YAML(typ="safe").load_all(helm.rendered()) if one and one["kind"] == "Deployment"]
+    spec = deployment["spec"]["template"]["spec"]
+    assert spec["containers"][0]["lifecycle"]["preStop"]["exec"]["command"] == ["sleep", "5"]
+    assert spec["terminationGracePeriodSeconds"] > 2 * 5
+
+
 def test_a_key_without_a_value_is_the_empty_value(helm: Helm, tmp_path: Path) -> None:
     """As after commenting out what is below the key."""
     values = (

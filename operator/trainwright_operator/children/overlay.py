@@ -34,11 +34,12 @@ _LEFT_OUT: Mapping[str, Sequence[str]] = {
     "submitter": (*OF_WORKERS, *OF_TRAINING),
     "preprocess": ("resourceClaims",),
 }
-_KEYS = {"env": "name", "volumes": "name", "imagePullSecrets": "name", "initContainers": "name"} | {
-    "volumeMounts": "mountPath",
-    "resourceClaims": "name",
+_KEYS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("env", "volumes", "imagePullSecrets", "initContainers", "resourceClaims"), ("name",)),
+    "volumeMounts": ("mountPath",),
+    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
 }
-"""The keys of the items of lists. The items of other lists are added."""
+"""The fields that name an item of a list, as in the API server. The items of other lists are added."""
 _OF_A_TERM = ("matchExpressions", "matchFields")
 
 Template = Mapping[str, Any]
@@ -63,7 +64,9 @@ def _merged(under: Template, over: Template) -> dict[str, Any]:
             merged = _merged(below, value)
             found[key] = _within_limits(merged, value) if key == "resources" else merged
         elif isinstance(below, list) and isinstance(value, list):
-            found[key] = _both(below, value) if key == "nodeSelectorTerms" else _joined(below, value, _KEYS.get(key))
+            found[key] = (
+                _both(below, value) if key == "nodeSelectorTerms" else _joined(below, value, _KEYS.get(key, ()))
+            )
         elif value is not None:
             found[key] = value
     return found
@@ -88,9 +91,13 @@ def _stays(name: str, side: str, refused: set[str], over: Template) -> bool:
     return name not in refused or name in (over.get(side) or {})
 
 
-def _joined(under: Items, over: Items, key: str | None) -> list[Any]:
-    taken = {item[key] for item in over} if key else set()
-    return [*(item for item in under if not key or item[key] not in taken), *over]
+def _joined(under: Items, over: Items, keys: Sequence[str] = ()) -> list[Any]:
+    taken = {_name(item, keys) for item in over} if keys else set()
+    return [*(item for item in under if not keys or _name(item, keys) not in taken), *over]
+
+
+def _name(item: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(item.get(key) for key in keys)
 
 
 def _both(under: Items, over: Items) -> list[dict[str, Any]]:

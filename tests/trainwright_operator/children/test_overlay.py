@@ -217,6 +217,18 @@ def test_a_spread_constraint_without_a_selector_is_about_the_pods_of_the_attempt
     assert spread["labelSelector"]["matchLabels"]["trainwright.dev/attempt"] == "1"
 
 
+def test_of_two_spread_constraints_with_one_name_the_upper_one_counts() -> None:
+    """The API server takes each pair of topologyKey and whenUnsatisfiable once."""
+    soft = {"topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    hard = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}
+    found = overlay.template_of(
+        "worker",
+        {"topologySpreadConstraints": [{**soft, "maxSkew": 1}, hard]},
+        {"topologySpreadConstraints": [{**soft, "maxSkew": 5}]},
+    )
+    assert found["topologySpreadConstraints"] == [hard, {**soft, "maxSkew": 5}]
+
+
 def test_a_capability_that_is_added_leaves_the_others_dropped() -> None:
     given = {"capabilities": {"add": ["IPC_LOCK"]}}
     first = {"initContainers": [{"name": "one", "securityContext": given}]}
