@@ -10,8 +10,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
+from trainwright_api.checks.default_volumes import Template, default_volumes, with_default_volumes
 from trainwright_api.checks.image_names import image_problems
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
@@ -43,33 +45,39 @@ class ValidationResult:
     warnings: tuple[str, ...] = ()
 
 
-def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationResult:
-    """Validate the object `raw`. Messages use `name`, by default the name in the metadata. Never raises."""
+def validate_job(
+    raw: Mapping[str, Any], name: str | None = None, *, template: Template = MappingProxyType({})
+) -> ValidationResult:
+    """Validate the object `raw`. Messages use `name`, by default the name in the metadata. Never raises.
+
+    `template`: the administrator's default of `podTemplate`.
+    """
     metadata = _mapping(raw.get("metadata"))
     source = name or str(metadata.get("name") or metadata.get("generateName") or "job")
     if _is_too_deep(raw):
         return ValidationResult(None, "", f"{source}: nested more than {MOST_LEVELS} levels deep")
     try:
-        loaded = _accepted(raw, inspect(_as_written(raw, metadata), source, options=Options(keeps_open=True)))
+        found = inspect(_as_written(raw, metadata), source, options=Options(keeps_open=True))
+        loaded = _accepted(raw, found, template)
         return ValidationResult(loaded.job.spec, fixed_digest(loaded.job.spec), "", tuple(loaded.notices))
     except Mistakes as mistakes:
         return ValidationResult(None, _hash(raw.get("spec")), mistakes.render(source))
 
 
-def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
+def _accepted(raw: Mapping[str, Any], found: Inspected, template: Template) -> Loaded:
     """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
     if _mapping(raw.get("status")).get("startTime") and not found.image:
         # The job still runs the image of the version that started it. With its own image the notice stays the same.
         found = found.tolerant("it was started by another version")
     if found.loaded is not None:
-        found = replace(found, mistakes=tuple(cluster_problems(found.loaded.job.spec)))
+        found = replace(found, mistakes=tuple(cluster_problems(found.loaded.job.spec, template)))
     return found.accepted_elsewhere()
 
 
-def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """Yield the reasons why a valid job cannot run on a cluster."""
-    yield from reach_problems(spec)
-    yield from overlay_problems(spec)
+def cluster_problems(spec: TrainingJobSpec, template: Template = MappingProxyType({})) -> Iterator[Problem]:
+    """Yield the reasons why a valid job cannot run on a cluster with this default of `podTemplate`."""
+    yield from reach_problems(with_default_volumes(spec, template))
+    yield from overlay_problems(spec, default_volumes(template))
     yield from resource_problems(spec)
     yield from image_problems(spec)
     yield from kuberay_problems(spec)

@@ -21,20 +21,22 @@ from trainwright_api.resource.kubernetes import (
 )
 
 
-def overlay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
+def overlay_problems(spec: TrainingJobSpec, defaults: Sequence[str] = ()) -> Iterator[Problem]:
     """Yield a problem for every reserved name and path, for every mount or claim of what does not exist, and for every
-    toleration that no pod can have.
+    toleration that no pod can have. `defaults`: the volumes that all pods but the submitter have by default.
     """
     template = spec.pod_template or PodTemplate()
     for path, part in template.parts():
         yield from _volumes(path, part.volumes or [])
         yield from _variables(path, part.env or [])
-        known = (*(template.volumes or ()), *(part.volumes or ()))
-        if path.endswith(".submitter"):
-            known = tuple(part.volumes or ())
-        yield from _mounts(path, part.volume_mounts or [], [volume.name for volume in known])
+        inherited = () if path.endswith(".submitter") else (*defaults, *_names(template))
+        yield from _mounts(path, part.volume_mounts or [], [*inherited, *_names(part)])
         yield from _claims(path, part, template)
         yield from _tolerations(path, part.tolerations or [])
+
+
+def _names(part: RoleTemplate) -> list[str]:
+    return [volume.name for volume in part.volumes or ()]
 
 
 def _volumes(path: str, volumes: Sequence[Volume]) -> Iterator[Problem]:

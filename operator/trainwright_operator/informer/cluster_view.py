@@ -30,7 +30,7 @@ class ClusterView:
 
     def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
         self._on_change = on_change
-        self._validations = ValidationCache()
+        self._validations = ValidationCache(settings.jobs.pod_template)
         self._nodes: tuple[Node, ...] | None = None
         self._waiting: dict[str, Waiting] = {}
         """The jobs that wait for room, by uid."""

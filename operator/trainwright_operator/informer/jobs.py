@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from trainwright_api.checks.cluster import ValidationResult, validate_job
+from trainwright_api.checks.default_volumes import Template
 from trainwright_operator.informer.list_watch import Clock
 from trainwright_operator.informer.store import Key, Store, key_of
 from trainwright_operator.informer.trim import StoredJob, strip_job
@@ -108,13 +109,14 @@ class Jobs:
 class ValidationCache:
     """The newest `size` validation results, by uid and generation: each version of a spec is validated once."""
 
-    def __init__(self, size: int = 1024) -> None:
-        self._size = size
+    def __init__(self, template: Template, size: int = 1024) -> None:
+        """`template`: the administrator's default of `podTemplate`."""
+        self._template, self._size = template, size
         self._results: OrderedDict[tuple[str, int], ValidationResult] = OrderedDict()
 
     def of(self, raw: Manifest) -> ValidationResult:
         key = (raw["metadata"]["uid"], raw["metadata"].get("generation", 0))
-        result = self._results.pop(key, None) or validate_job(raw)
+        result = self._results.pop(key, None) or validate_job(raw, template=self._template)
         self._results[key] = result
         if len(self._results) > self._size:
             self._results.popitem(last=False)

@@ -6,6 +6,7 @@ cache first. Data that is already preprocessed is not preprocessed again.
 
 from __future__ import annotations
 
+from trainwright_api.checks.default_volumes import with_default_volumes
 from trainwright_api.checks.path_access import is_shared
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.job import TrainingJobSpec
@@ -20,7 +21,9 @@ from trainwright_operator.settings import Settings
 
 def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus, settings: Settings) -> str:
     """Return the task, or `preprocess` if that stage comes before it."""
-    is_due = status.preprocessed is None and _has_data_to_prepare(spec)
+    is_due = status.preprocessed is None and _has_data_to_prepare(
+        with_default_volumes(spec, settings.jobs.pod_template)
+    )
     return PREPROCESS if is_due and _asks_for_gpus(spec, resolved, settings) else spec.task
 
 

@@ -92,23 +92,27 @@ def _respond(question: Mapping[str, Any], settings: Settings) -> Json:
         return _allowed(question)
     if question["operation"] == "CREATE":
         new = {key: value for key, value in new.items() if key != "status"}  # a new job has not started yet
-    result = validate_job(new, question.get("name") or None)
+    result = _validated(new, question, settings)
     if result.spec is None:
-        if _started(old) and validate_job(old, question.get("name") or None).message == result.message:
+        if _started(old) and _validated(old, question, settings).message == result.message:
             # An older version accepted it and it has started. It must still be possible to suspend it.
             return _allowed(question, (result.message,))
         return _denied(question, result.message)
-    changes = _fixed(result, old) if _started(old) else ""
+    changes = _fixed(result, old, settings) if _started(old) else ""
     if changes:
         return _denied(question, changes)
     against = _forbidden(new, question, settings, result.spec)
     warnings = (*late_changes.warnings(new, old), *_never_deleted(result.spec, settings), *result.warnings)
     if not against:
         return _allowed(question, warnings)
-    if _started(old) and against == _forbidden(old, question, settings, validate_job(old).spec):
+    if _started(old) and against == _forbidden(old, question, settings, _validated(old, question, settings).spec):
         # The policy was stricter only after the start. It must still be possible to suspend the job.
         return _allowed(question, (against, *warnings))
     return _denied(question, against)
+
+
+def _validated(job: Mapping[str, Any], question: Mapping[str, Any], settings: Settings) -> ValidationResult:
+    return validate_job(job, question.get("name") or None, template=settings.jobs.pod_template)
 
 
 def _never_deleted(spec: TrainingJobSpec, settings: Settings) -> Iterator[str]:
@@ -139,10 +143,10 @@ def _started(old: Mapping[str, Any]) -> bool:
     return bool(mapping(old, "status").get("startTime"))
 
 
-def _fixed(result: ValidationResult, old: Mapping[str, Any]) -> str:
+def _fixed(result: ValidationResult, old: Mapping[str, Any], settings: Settings) -> str:
     """Return why the change of a started job is refused, or "". The rules in the CRD cover only the keys they know."""
     recorded = mapping(old, "status", "resolved").get("digest")
-    before = validate_job(old)
+    before = validate_job(old, template=settings.jobs.pod_template)
     if result.digest in (recorded, before.digest) or result.spec is None:
         return ""
     if before.spec is None:

@@ -43,7 +43,8 @@ class AdmissionWorker:
             "image": settings.image,
             "cpu_image": settings.cpu_image,
             "policy": asdict(settings.policy),
-            # Of the defaults for jobs, answers depend on this one alone.
+            # Of the defaults for jobs, answers depend on these alone.
+            "pod_template": dict(settings.jobs.pod_template),
             "ttl_seconds_after_finished": settings.jobs.ttl_seconds_after_finished,
         }
         self._rules = json.dumps(rules).encode()
@@ -126,7 +127,7 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     rules = json.loads(sent)
     given: dict[str, Any] = rules["policy"]
     policy = Policy(**{key: _value(value) for key, value in given.items()})
-    jobs = JobDefaults(ttl_seconds_after_finished=rules["ttl_seconds_after_finished"])
+    jobs = JobDefaults(rules["pod_template"], rules["ttl_seconds_after_finished"])
     settings = Settings(image=rules["image"], cpu_image=rules["cpu_image"], policy=policy, jobs=jobs)
     prepare()
     _send(target, b"")  # it is ready

@@ -110,6 +110,21 @@ def test_a_path_of_nobody_knows_which_machine_is_refused(field):
 
 
 @pytest.mark.parametrize("field", ["dataset", "output", "resumeFrom"])
+def test_a_path_on_a_volume_of_all_jobs_is_good(field):
+    """An administrator mounts it in the chart's `jobs.podTemplate`."""
+    on_it = job(**{field: "/data/x"})
+    assert validate_job(on_it).spec is None
+    assert validate_job(on_it, template=MOUNTED).message == ""
+
+
+def test_a_job_mounts_a_volume_of_all_jobs_at_a_second_path():
+    mounts = [{"name": "data", "mountPath": "/runs", "subPath": "runs"}]
+    assert validate_job(job(output="/runs/x", podTemplate={"volumeMounts": mounts}), template=MOUNTED).message == ""
+    submitter = {"submitter": {"volumeMounts": mounts}}
+    assert "is no volume" in validate_job(job(podTemplate=submitter), template=MOUNTED).message
+
+
+@pytest.mark.parametrize("field", ["dataset", "output", "resumeFrom"])
 def test_a_path_on_no_volume_is_refused_with_what_is_mounted(field):
     mistakes_of = message(image="mine:1", **{field: "/date/x"}, podTemplate=MOUNTED)
     assert mistakes_of == (

@@ -185,12 +185,12 @@ def test_the_place_that_was_silent_for_longest_counts() -> None:
 def test_every_version_of_a_spec_is_validated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     validated: list[tuple[str, int]] = []
 
-    def noted(raw: Any) -> Any:
+    def noted(raw: Any, **options: Any) -> Any:
         validated.append((raw["metadata"]["uid"], raw["metadata"]["generation"]))
-        return validate_job(raw)
+        return validate_job(raw, **options)
 
     monkeypatch.setattr(jobs, "validate_job", noted)
-    cache = ValidationCache(size=2)
+    cache = ValidationCache({}, size=2)
     for uid, generation in (("a", 1), ("a", 1), ("a", 2), ("a", 1), ("b", 1), ("a", 1), ("a", 2)):
         raw = job("flights", 1, uid)
         raw["metadata"]["generation"] = generation

@@ -45,6 +45,12 @@ def volume(source: str, path: str) -> dict[str, Any]:
     }
 
 
+def test_a_volume_of_all_jobs_is_shared() -> None:
+    own = replace(SETTINGS, jobs=JobDefaults(volume("persistentVolumeClaim", "/cache")))
+    assert begins({"type": "ray", "cache_dir": "/cache"}, settings=own) == "preprocess"
+    assert begins({"type": "ray", "cache_dir": "/cache"}) == "train"
+
+
 def test_without_a_shared_cache_it_would_be_done_twice() -> None:
     own = volume("emptyDir", "/cache")
     assert begins({"type": "ray", "cache_dir": "/cache"}, podTemplate=own) == "train"

@@ -23,14 +23,21 @@ from trainwright_operator.server.admission import Busy, answer
 from trainwright_operator.server.admission_worker import AdmissionWorker
 from trainwright_operator.settings import Settings
 
+SHARED = {"volumes": [{"name": "data", "nfs": {}}], "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
 SETTINGS = Settings(
     image="mine:1",
     cpu_image="small:1",
     policy=Policy(inline_keys=True, volumes=("emptyDir",)),
-    jobs=JobDefaults(ttl_seconds_after_finished=60),
+    jobs=JobDefaults(SHARED, ttl_seconds_after_finished=60),
 )
 RULES = json.dumps(
-    {"image": "mine:1", "cpu_image": "", "policy": {"volumes": ["emptyDir"]}, "ttl_seconds_after_finished": None}
+    {
+        "image": "mine:1",
+        "cpu_image": "",
+        "policy": {"volumes": ["emptyDir"]},
+        "pod_template": {},
+        "ttl_seconds_after_finished": None,
+    }
 ).encode()
 
 
@@ -57,8 +64,10 @@ def test_it_answers_as_the_functions_do_and_after_its_end_another_one_answers() 
     async def conversation(worker: AdmissionWorker) -> None:
         volumes = [{"name": "a", "secret": {}}]
         deleted = review(**admission._ANY_JOB["spec"], ttlPolicy="DeleteJob")
-        for body in (review(dataset=1), b"no review", review(podTemplate={"volumes": volumes}), deleted):
+        shared = review(**{**admission._ANY_JOB["spec"], "output": "/data/runs"})
+        for body in (review(dataset=1), b"no review", review(podTemplate={"volumes": volumes}), deleted, shared):
             assert await worker.answer(body) == answer(body, SETTINGS)
+        assert (await worker.answer(shared)).allowed
         assert "ttlPolicy" not in (await worker.answer(deleted)).body
         first = worker._process
         assert first is not None
