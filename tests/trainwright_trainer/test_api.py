@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from PIL import Image
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
@@ -58,6 +59,31 @@ def test_a_frame_may_stand_in_the_job(workplace, frame, wrap):
     from_file = train({**JOB, "dataset": "data.csv"}, output="file", quiet=True)
     assert result.test["late"] == from_file.test["late"]
     assert (workplace.folder / "out/model/model.json").exists()
+
+
+def test_paths_of_images_in_a_frame_start_at_the_working_folder(workplace):
+    (workplace.folder / "pictures").mkdir()
+    for name, color in (("light", 250), ("dark", 5)):
+        Image.new("L", (8, 8), color).save(workplace.folder / f"pictures/{name}.png")
+    names = ["light", "dark"] * 60
+    frame = pd.DataFrame({"picture": [f"pictures/{name}.png" for name in names], "is_light": [1, 0] * 60})
+    picture = {
+        "name": "picture",
+        "type": "image",
+        "encoder": {"type": "stacked_cnn", "conv_layers": [{"num_filters": 2}]},
+    }
+    config = {"input_features": [picture], "output_features": [{"name": "is_light", "type": "binary"}]}
+    result = train({"config": {**config, "trainer": {"epochs": 1}}}, dataset=frame, output="out", quiet=True)
+    found = predict(dataset=frame, model="out", quiet=True)["is_light_probability"]
+    loaded = load(result.model).predict(frame)["is_light_probability"]
+    assert found.tolist() == pytest.approx(loaded.tolist())
+    assert found[0] != pytest.approx(found[1])
+
+
+def test_a_frame_in_the_job_gives_its_predictions_as_a_frame(workplace, frame):
+    train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
+    new = frame.tail(7)
+    assert predict({"dataset": new, "model": "out"}, quiet=True).index.equals(new.index)
 
 
 HEAD = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "a"}}

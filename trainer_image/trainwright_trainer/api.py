@@ -18,7 +18,7 @@ from trainwright_api.resource.job import TrainingJob
 from trainwright_trainer.job.argument_names import naming_arguments
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.runtime.cpus import MOST_THREADS
-from trainwright_trainer.tasks.given_data import as_given, is_in_memory, names_to_keep, path_of
+from trainwright_trainer.tasks.given_data import IN_MEMORY, as_given, is_in_memory, names_to_keep, path_of
 from trainwright_trainer.tasks.trained_model import TrainedModel, load_trained
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def predict(
     options = Options(model=_text(model), keep=names_to_keep(keep), top_k=top_k, returns_rows=True)
     found = _summary("predict", job, dataset, options, shared).predictions
     assert found is not None
-    return as_given(dataset, found)
+    return as_given(_without_table(job or {})[1] if dataset is None else dataset, found)
 
 
 def load(model: str | os.PathLike[str]) -> TrainedModel:
@@ -236,7 +236,6 @@ def _summary(task: str, job: Job | None, dataset: Data | None, options: Options,
 
 def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: RunOptions) -> Result | TaskSummary:
     from trainwright_trainer.callbacks.console import Console
-    from trainwright_trainer.data.cache import FOLDER
     from trainwright_trainer.tasks.run import run
 
     _refuse_unknown(task, shared)
@@ -246,12 +245,11 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: Ru
     given = own if dataset is None else dataset
     path, text = _file(job, _name(output) if task == "train" else "")
     with naming_arguments(), path_of(given) as place:
-        cache = FOLDER if is_in_memory(given) else None
         options = replace(
             options,
             dataset=place,
             cache_dir=_text(shared.get("cache_dir")),
-            default_cache_dir=cache,
+            folder_of_table=IN_MEMORY if is_in_memory(given) else None,
             output=_text(output),
             backend=shared.get("backend"),
             threads=shared.get("threads"),

@@ -64,12 +64,10 @@ def test_the_cache_of_the_command_line_stands_over_that_of_the_file(read):
     assert read(change=spec(), cache_dir="kept").cache_dir == "kept"
 
 
-def test_the_default_place_of_the_cache_gives_way_to_every_other(read):
-    """Only data in memory have one."""
-    default, of_file = ".trainwright_cache", {"cache_dir": "kept"}
-    assert read(default_cache_dir=default).cache_dir == default
-    assert read(change=spec(backend=of_file), default_cache_dir=default).cache_dir == "kept"
-    assert read(default_cache_dir=default, cache_dir="given").cache_dir == "given"
+def test_the_cache_of_a_table_gives_way_to_every_other(read):
+    assert read(folder_of_table=".").cache_dir == ".trainwright_cache"
+    assert read(change=spec(backend={"cache_dir": "kept"}), folder_of_table=".").cache_dir == "kept"
+    assert read(folder_of_table=".", cache_dir="given").cache_dir == "given"
 
 
 def test_the_task_of_the_file(read):

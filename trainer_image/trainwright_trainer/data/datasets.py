@@ -29,11 +29,12 @@ class DataFiles:
     files: Files
     access: S3Credentials | None = None
     """The keys for files that the data name; None takes them from the environment."""
+    folder: Storage | None = None
+    """The folder to which paths in the data are relative. None: that of the files."""
 
     @property
     def home(self) -> Storage:
-        """The folder to which paths in the data are relative."""
-        return self.files.storage
+        return self.folder or self.files.storage
 
     @property
     def name(self) -> str:

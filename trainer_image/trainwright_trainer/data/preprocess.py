@@ -29,6 +29,7 @@ from trainwright_trainer.features.adopted import unseen_line
 from trainwright_trainer.features.column import Feature, Mask
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
+from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, JobCredentials
 
 
@@ -43,18 +44,20 @@ def prepare(
     processor: Processor | None = None,
     max_cache_bytes: int | None = None,
     adopt: Adopt = own,
+    home: Storage | None = None,
 ) -> Prepared:
     """The data set, encoded for the features of a resolved `ModelConfig`, with the statistics of the training rows.
 
     It uses the columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data), and writes new ones
     there, small ones in the background: see `Prepared.finish`. `keys` are the credentials for data and cache.
-    `max_cache_bytes`: the limit of the cache's size; None: no limit. `adopt` may replace the statistics. Raises
-    `Mistakes` (the first mistake of each feature, all at once) and `EnvironmentFailure`.
+    `max_cache_bytes`: the limit of the cache's size; None: no limit. `adopt` may replace the statistics. `home`: the
+    folder that paths in the data start from; None: that of the data set. Raises `Mistakes` (the first mistake of each
+    feature, all at once) and `EnvironmentFailure`.
     """
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
     files = find(dataset, keys.datasets, options)
-    features = with_files(features, files.storage, keys.datasets)
+    features = with_files(features, home or files.storage, keys.datasets)
     look_at_files(features, files)
     cache = cache_at(cache_dir, files.home, keys)
     contents = Contents(files, cache)

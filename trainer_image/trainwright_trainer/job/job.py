@@ -18,11 +18,13 @@ from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.resource.stages import HYPEROPT, PREPROCESS, TASKS_OF_A_MODEL
 from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer.data.cache import FOLDER
 from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.recipe import Recipe
 from trainwright_trainer.rundir.layout import MODEL
+from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.location import DataUri, Place, S3Uri, data_place_of, place_of
 from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.job_credentials import (
@@ -110,7 +112,14 @@ class Job:
 
     @property
     def cache_dir(self) -> str | None:
-        return self.spec.backend.cache_dir or self.options.default_cache_dir
+        folder = self.options.folder_of_table
+        return self.spec.backend.cache_dir or (None if folder is None else str(Path(folder, FOLDER)))
+
+    @property
+    def home(self) -> Storage | None:
+        """The folder that paths in the data start from. None: that of the data set."""
+        folder = self.options.folder_of_table
+        return None if folder is None else storage_of(Path(folder))
 
 
 def read_job(

@@ -23,8 +23,9 @@ class Options:
     model: str | None = None
     json: bool = False
     cache_dir: str | None = None
-    default_cache_dir: str | None = None
-    """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
+    folder_of_table: str | None = None
+    """The folder of data in memory: paths in them start there, and their cache lies there, unless the file names one. It
+    has no flag. None: the data are files."""
     threads: int | None = None
     cpus: int | None = None
     """The CPUs that this process may use. It has no flag: only a search sets it, for its trials."""

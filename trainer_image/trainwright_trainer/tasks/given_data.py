@@ -31,6 +31,8 @@ class ArrowTable(Protocol):
 Data = str | os.PathLike[str] | ArrowTable
 Frame = TypeVar("Frame", bound=ArrowTable)
 _EXPECTED = "expected a path, a pandas DataFrame or an Arrow table"
+IN_MEMORY = "."
+"""The folder of data in memory: the working folder."""
 # Messages name the file, so the user reads this name.
 _NAME = "DataFrame.parquet"
 

@@ -65,6 +65,7 @@ def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
         max_cache_bytes=job.spec.cache.max_bytes,
         processor=processor,
         adopt=own if job.source is None else job.source.adopt,
+        home=job.home,
     )
 
 

@@ -84,7 +84,7 @@ def model_of(job: Job, device: str) -> SavedModel:
 
 
 def files_of(saved: SavedModel, job: Job) -> DataFiles:
-    return DataFiles(find(job.dataset, job.keys.datasets, _options_of(saved, job)), job.keys.datasets)
+    return DataFiles(find(job.dataset, job.keys.datasets, _options_of(saved, job)), job.keys.datasets, job.home)
 
 
 def _options_of(saved: SavedModel, job: Job) -> DatasetOptions | None:
@@ -112,6 +112,7 @@ def evaluation_data(
         keys=job.keys,
         options=files.options,
         max_cache_bytes=job.spec.cache.max_bytes,
+        home=job.home,
     )
     prepared.finish()
     splits = prepared.splits
