@@ -80,7 +80,7 @@ def test_paths_of_images_in_a_frame_start_at_the_working_folder(workplace):
     assert found[0] != pytest.approx(found[1])
 
 
-def test_a_frame_in_the_job_gives_its_predictions_as_a_frame(workplace, frame):
+def test_a_frame_in_the_job_gives_its_predictions_as_a_frame(frame):
     train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
     new = frame.tail(7)
     assert predict({"dataset": new, "model": "out"}, quiet=True).index.equals(new.index)

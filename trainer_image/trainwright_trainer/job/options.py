@@ -24,7 +24,7 @@ class Options:
     json: bool = False
     cache_dir: str | None = None
     folder_of_table: str | None = None
-    """The folder of data in memory: paths in them start there, and their cache lies there, unless the file names one. It
+    """The folder of data in memory, where paths in them start, and where their cache lies unless the file names one. It
     has no flag. None: the data are files."""
     threads: int | None = None
     cpus: int | None = None
