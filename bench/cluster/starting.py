@@ -23,7 +23,7 @@ from trainwright_operator.kube.client import JSON, Client, Json
 from trainwright_operator.kube.connection import Connection
 from trainwright_operator.settings import Settings
 
-WARM_UP = 16
+WARM_UP = 3
 """Jobs before the clock starts: they open connections, and the API server does its first-object work for each kind."""
 SETTLE_SECONDS = 2.0
 """Wait after the last status write, because its event follows."""
@@ -111,8 +111,7 @@ async def until_done(count: int) -> dict[str, Result]:
 
 
 _DEFAULTS = {"query": None, "body": None, "content_type": JSON}
-WARM_UP = 3
-"""Number of jobs before the recorded one."""
+JOBS_BEFORE_RECORDING = 3
 
 
 class Recorder(Client):
@@ -133,7 +132,7 @@ async def record(environment: Environment, path: Path) -> None:
     async with Recorder(connection) as client:
         client.requests = []
         async with Operator(client, replace(Settings(), identity="recorder")):
-            await jobs.applied(environment, jobs.names("warm", WARM_UP), jobs.is_started)
+            await jobs.applied(environment, jobs.names("warm", JOBS_BEFORE_RECORDING), jobs.is_started)
             client.requests.clear()
             (name,) = jobs.names("recorded", 1)
             await jobs.applied(environment, [name], jobs.is_started)

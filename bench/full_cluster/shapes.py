@@ -75,7 +75,7 @@ def environment(settings: Mapping[str, Any], address: tuple[str, int]) -> list[d
         "PYTHONPATH": FOLDER,
         "TIMER": json.dumps({"address": address, **settings}),
     }
-    return [*({"name": name, "value": value} for name, value in values.items()), jobs.TIMEOUT_SECONDS]
+    return [*({"name": name, "value": value} for name, value in values.items()), jobs.RAYLET_START_WAIT]
 
 
 def _job(name: str, dataset: str, image: str, env: list[dict[str, str]]) -> Manifest:

@@ -1,6 +1,6 @@
 """The model zoo beside hand-written programs.
 
-python -m bench.models [--only bert|resnet|tabnet|buckets|text|embeddings|images|memory] [--dry]
+python -m bench.models [--only bert|resnet|tabnet|buckets|text|embeddings|images|memory|overlap|startup] [--dry]
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def test_a_function_of_the_user_trains_and_reports(operator: FullCluster, namesp
     job = YAML(typ="safe").load(FOLDER / "kubernetes.yaml")
     job["spec"]["output"] = bucket.uri("runs")
     template = job["spec"]["podTemplate"]
-    template["env"].append(jobs.TIMEOUT_SECONDS)
+    template["env"].append(jobs.RAYLET_START_WAIT)
     template["resources"] = {"requests": {"cpu": "100m", "memory": "1Gi"}}
     jobs.apply(operator.kubectl, namespace, jobs.keys(operator), module, job)
     status = jobs.ended(operator.kubectl, namespace, "digits", seconds=600)

@@ -20,7 +20,7 @@ def by_ray(name: str, bucket: Bucket, **shares: int) -> dict[str, Any]:
     """A head, one worker with these resources, and a submitter. One such job fits on two cores."""
     trainer = {"strategy": "ddp", "num_workers": 1, "use_gpu": "GPU" in shares, "resources_per_worker": shares}
     job = jobs.weather(name, bucket, type="ray", trainer=trainer)
-    job["spec"]["podTemplate"] = {"env": [jobs.TIMEOUT_SECONDS]}
+    job["spec"]["podTemplate"] = {"env": [jobs.RAYLET_START_WAIT]}
     return job
 
 

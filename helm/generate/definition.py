@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _NAME = "metadata:\n  name: trainingjobs.trainwright.dev\n"
 
-_TOLD = """\
+_LABELS_AND_ANNOTATIONS = """\
   labels:
     {{- include "trainwright.labels" . | nindent 4 }}
   annotations:
@@ -19,4 +19,4 @@ _TOLD = """\
 def template(crd: str) -> str:
     """Return the template. Braces in descriptions are escaped, because Helm would evaluate them."""
     before, name, after = (part.replace("{{", '{{ "{{" }}') for part in crd.partition(_NAME))
-    return f"{{{{- if .Values.crds.enabled }}}}\n{before}{name}{_TOLD}{after}{{{{- end }}}}\n"
+    return f"{{{{- if .Values.crds.enabled }}}}\n{before}{name}{_LABELS_AND_ANNOTATIONS}{after}{{{{- end }}}}\n"

@@ -67,5 +67,5 @@ def predictions(place: StorageLocation, backend: str, model: str) -> dict[str, A
 def _modest(job: dict[str, Any]) -> dict[str, Any]:
     pods = job["spec"].get("podTemplate", {})
     resources = {**pods.get("resources", {}), "requests": REQUESTS}
-    job["spec"]["podTemplate"] = {**pods, "resources": resources, "env": [jobs.TIMEOUT_SECONDS]}
+    job["spec"]["podTemplate"] = {**pods, "resources": resources, "env": [jobs.RAYLET_START_WAIT]}
     return job

@@ -21,11 +21,11 @@ CONFIG = {
 ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}
 
 # Where many share two cores, Ray's own programs take longer to start than it waits for them.
-TIMEOUT_SECONDS = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
+RAYLET_START_WAIT = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
 
 
 def keys(full_cluster: FullCluster) -> dict[str, Any]:
-    """The name of the Secret with the S3 keys of jobs."""
+    """Return the Secret with the S3 keys of jobs."""
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEYS}, "stringData": dict(full_cluster.s3)}
 
 
@@ -53,7 +53,10 @@ def on_ray(name: str, bucket: Bucket) -> dict[str, Any]:
     """Return the same job on Ray: a head for the driver, and two workers that train."""
     trainer = {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}}
     job = weather(name, bucket, type="ray", trainer=trainer)
-    job["spec"]["podTemplate"] = {"resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "env": [TIMEOUT_SECONDS]}
+    job["spec"]["podTemplate"] = {
+        "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
+        "env": [RAYLET_START_WAIT],
+    }
     return job
 
 

@@ -29,7 +29,7 @@ EPOCHS, STEPS_OF_EPOCH = 20, 210
 STEPS = EPOCHS * STEPS_OF_EPOCH
 ROW_LOG = "TRAINWRIGHT_ROW_LOG"
 LOGS = ("rows", "rows.1")
-"""The number of ranks."""
+"""The names of the row logs, one for each rank."""
 CONFIG: Mapping[str, Any] = {
     "input_features": [
         {"name": "time", "type": "date"},
@@ -67,7 +67,7 @@ class Done:
 
     @property
     def epochs(self) -> Sequence[Sequence[int]]:
-        """Return the rows of each update."""
+        """Return the rows of each epoch, in the order of its updates."""
         firsts = range(1, STEPS, STEPS_OF_EPOCH)
         return [[row for step in range(one, one + STEPS_OF_EPOCH) for row in self.updates[step]] for one in firsts]
 
@@ -77,7 +77,7 @@ class Training:
 
     def __init__(self, full_cluster: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> None:
         self.kubectl, self.namespace = full_cluster.kubectl, namespace
-        self._whole, self._bucket, self._volume = full_cluster, bucket, volume
+        self._full_cluster, self._bucket, self._volume = full_cluster, bucket, volume
 
     def start(
         self,
@@ -96,7 +96,7 @@ class Training:
         log["data"] = {ROW_LOG: f"{MOUNTED}/{LOGS[0]}"}
         logging = {"envFrom": [{"configMapRef": {"name": "row-log"}}]}
         job["spec"]["podTemplate"] |= {**self._volume.pod_template, **logging, **pods}
-        jobs.apply(self.kubectl, self.namespace, log, jobs.keys(self._whole), job)
+        jobs.apply(self.kubectl, self.namespace, log, jobs.keys(self._full_cluster), job)
 
     def until_step(self, step: int, seconds: float = SECONDS_TO_START) -> None:
         """Wait until both ranks have made this update."""
@@ -235,7 +235,7 @@ def _attempt(line: Mapping[str, Any]) -> int:
 
 
 def _lines(log: str) -> Sequence[Mapping[str, Any]]:
-    """Return the complete checkpoints."""
+    """Return the lines of a row log, without one that is half written."""
     return [json.loads(line) for line in log.splitlines(keepends=True) if line.endswith("\n")]
 
 

@@ -24,7 +24,7 @@ from trainwright_api.resource.status import (
 from trainwright_api.schema.section import KubernetesSection
 
 LOG_BYTES = 4096
-LINE_LETTERS = 1024
+LINE_CHARACTERS = 1024
 TERMINATION_BYTES = 4096
 """Kubernetes truncates a termination message at this size."""
 BODY_BYTES = 256 * 1024
@@ -127,7 +127,7 @@ def outcome_from_termination(text: str) -> OutcomeMessage | None:
 def redacted_outcome(outcome: OutcomeMessage) -> OutcomeMessage:
     """Return the outcome with its line and log redacted and truncated."""
     tail = outcome.log_tail and last_bytes(redacted_text(outcome.log_tail), LOG_BYTES)
-    return outcome.model_copy(update={"line": redacted_text(outcome.line)[:LINE_LETTERS], "log_tail": tail})
+    return outcome.model_copy(update={"line": redacted_text(outcome.line)[:LINE_CHARACTERS], "log_tail": tail})
 
 
 def last_bytes(text: str, limit: int) -> str:

@@ -33,6 +33,6 @@ def test_the_next_attempt_goes_on_from_the_checkpoint(
 
 
 def nodes(training: Training, role: str) -> list[str]:
-    """The pods of the job."""
+    """The nodes of the pods with this label."""
     found = training.kubectl("get", f"-n={training.namespace}", "pods", f"-l={role}", "-o=json")
     return [pod["spec"].get("nodeName", "") for pod in json.loads(found)["items"]]

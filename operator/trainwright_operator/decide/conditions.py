@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwright_api.resource.messages import LINE_LETTERS
+from trainwright_api.resource.messages import LINE_CHARACTERS
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 
 CHANGED = (
@@ -17,9 +17,9 @@ PREPROCESSING = "preprocessing on CPUs; GPUs are asked for when that is done"
 
 
 def line(text: str) -> str:
-    """Return the text as one line for the status, cut to LINE_LETTERS characters."""
+    """Return the text as one line for the status, cut to LINE_CHARACTERS characters."""
     words = " · ".join(part.strip() for part in text.splitlines() if part.strip())
-    return words if len(words) <= LINE_LETTERS else words[: LINE_LETTERS - 1] + "…"
+    return words if len(words) <= LINE_CHARACTERS else words[: LINE_CHARACTERS - 1] + "…"
 
 
 def accepts(builder: StatusBuilder) -> None:

@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -27,7 +26,7 @@ from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Held, Job, Manifest, Node, Taint, Waiting
-from trainwright_operator.model.reading import mapping, mappings, number, text
+from trainwright_operator.model.reading import NEVER, condition, mapping, mappings, number, text
 from trainwright_operator.policies import gpus
 from trainwright_operator.policies.gangs import is_gang
 from trainwright_operator.policies.namespace_quota import CROWDED
@@ -36,7 +35,6 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, which includes secrets."""
 KEPT_METADATA = ("namespace", "name", "uid", "generation", "resourceVersion", "creationTimestamp", "deletionTimestamp")
 KEPT_SPEC = ("suspend", "ttlSecondsAfterFinished", "ttlPolicy")
-UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class StoredJob:
 
 def strip_job(raw: Manifest) -> StoredJob:
     conditions = _conditions(raw)
-    finished = any(_is_end(item) for item in conditions)
+    finished = any(condition(mapping(raw, "status"), end) for end in ENDS)
     kept = _finished(raw) if finished else _unfinished(raw)
     data = json.dumps(kept, separators=(",", ":"), ensure_ascii=False).encode()
     return StoredJob(
@@ -80,7 +78,7 @@ def read_job(stored: StoredJob, validate_job: Callable[[Manifest], ValidationRes
         uid=stored.uid,
         generation=metadata.get("generation", 0),
         resource_version=metadata["resourceVersion"],
-        created=times.read(metadata.get("creationTimestamp")) or UNKNOWN_TIME,
+        created=times.read(metadata.get("creationTimestamp")) or NEVER,
         deleting="deletionTimestamp" in metadata,
         suspend=spec.get("suspend") is True,
         ttl_seconds=seconds if isinstance(seconds, int) else None,
@@ -121,7 +119,7 @@ def strip_node(raw: Manifest) -> Node:
     metadata, spec, status = mapping(raw, "metadata"), mapping(raw, "spec"), mapping(raw, "status")
     return Node(
         name=str(metadata["name"]),
-        ready=_is(_conditions(raw), "Ready", "True"),
+        ready=condition(status, "Ready") is not None,
         unschedulable=spec.get("unschedulable") is True,
         labels={sys.intern(key): value for key, value in mapping(metadata, "labels").items()},
         taints=tuple(_taint(taint) for taint in spec.get("taints") or ()),
@@ -144,8 +142,8 @@ def _finished(raw: Manifest) -> Manifest:
     }
 
 
-def _without(mapping: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    return {name: value for name, value in mapping.items() if name != key}
+def _without(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    return {name: value for name, value in found.items() if name != key}
 
 
 def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | None:
@@ -185,14 +183,6 @@ def _newest_attempt(raw: Manifest) -> Mapping[str, Any]:
 
 def _conditions(raw: Manifest) -> list[Mapping[str, Any]]:
     return list(mappings(mapping(raw, "status").get("conditions")))
-
-
-def _is(conditions: list[Mapping[str, Any]], kind: str, status: str) -> bool:
-    return any(item.get("type") == kind and item.get("status") == status for item in conditions)
-
-
-def _is_end(condition: Mapping[str, Any]) -> bool:
-    return condition.get("type") in ENDS and condition.get("status") == "True"
 
 
 def _taint(raw: Any) -> Taint:

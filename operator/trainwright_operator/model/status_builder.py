@@ -11,7 +11,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Job
 
 KEPT_ATTEMPTS = 10
-MESSAGE_LETTERS = 32_768
+MESSAGE_CHARACTERS = 32_768
 """The most characters that the API server takes in the message of a condition."""
 _MORE = " …"
 
@@ -91,10 +91,10 @@ class StatusBuilder:
 
 
 def fitted(message: str) -> str:
-    """Return the message, cut to MESSAGE_LETTERS characters after a whole line or notice."""
-    if len(message) <= MESSAGE_LETTERS:
+    """Return the message, cut to MESSAGE_CHARACTERS characters after a whole line or notice."""
+    if len(message) <= MESSAGE_CHARACTERS:
         return message
-    kept = message[: MESSAGE_LETTERS - len(_MORE)]
+    kept = message[: MESSAGE_CHARACTERS - len(_MORE)]
     end = max(kept.rfind("\n"), kept.rfind("; "))
     return kept[: end + 1 or None] + _MORE
 

@@ -15,7 +15,7 @@ from trainwright_operator.policies.forbidden import refusal
 from trainwright_operator.server import late_changes
 from trainwright_operator.settings import Settings
 
-WARNING_LETTERS = 250
+WARNING_CHARACTERS = 250
 """The API server truncates warnings of more than 256 characters."""
 
 Json = dict[str, Any]
@@ -156,7 +156,7 @@ def _fixed(result: ValidationResult, old: Mapping[str, Any], settings: Settings)
 
 def _allowed(question: Mapping[str, Any], warnings: tuple[str, ...] = ()) -> Json:
     allowed: Json = {"uid": question["uid"], "allowed": True}
-    return {**allowed, "warnings": [line[:WARNING_LETTERS] for line in warnings]} if warnings else allowed
+    return {**allowed, "warnings": [line[:WARNING_CHARACTERS] for line in warnings]} if warnings else allowed
 
 
 def _denied(question: Mapping[str, Any], message: str) -> Json:

@@ -50,7 +50,7 @@ class Reviews:
         known = self._known.get(digest)
         if known is not None or self._refused.get(digest):
             return known
-        found = _poster(await self._review(token))
+        found = _identity_in(await self._review(token))
         if found is None:
             self._refused.put(digest, True)
         else:
@@ -65,7 +65,7 @@ class Reviews:
         return status if isinstance(status, dict) else {}
 
 
-def _poster(status: Mapping[str, Any]) -> PodIdentity | None:
+def _identity_in(status: Mapping[str, Any]) -> PodIdentity | None:
     # If the response lacks the audience, the authenticator has not checked it.
     if not status.get("authenticated") or AUDIENCE not in (status.get("audiences") or ()):
         return None

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from trainwright_api.checks.error_messages import lines
 from trainwright_api.paths import Location, dotted
-from trainwright_api.resource.messages import LINE_LETTERS, LOG_BYTES, Report, last_bytes, redacted_outcome
+from trainwright_api.resource.messages import LINE_CHARACTERS, LOG_BYTES, Report, last_bytes, redacted_outcome
 from trainwright_api.resource.redaction import redacted_text
 
 _NEEDED: frozenset[Location] = frozenset(
@@ -83,7 +83,7 @@ def _within_bounds(data: Any) -> Any:
     if isinstance(outcome, dict):
         # Redact before truncation, so that no half of a secret remains.
         if isinstance(outcome.get("line"), str):
-            outcome["line"] = redacted_text(outcome["line"]).partition("\n")[0][:LINE_LETTERS]
+            outcome["line"] = redacted_text(outcome["line"]).partition("\n")[0][:LINE_CHARACTERS]
         if isinstance(outcome.get("logTail"), str):
             outcome["logTail"] = last_bytes(redacted_text(outcome["logTail"]), LOG_BYTES)
     return data

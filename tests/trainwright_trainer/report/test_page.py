@@ -5,10 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from trainwright_trainer.callbacks.events import RankRound
 from trainwright_trainer.report import page
@@ -135,13 +132,6 @@ def test_an_output_without_scores_is_reported(make_report: Make) -> None:
 
 def test_dollars_in_names_are_no_placeholders(make_report: Make) -> None:
     assert "<h1>$body ${title} $</h1>" in page.render(make_report(title="$body ${title} $"))
-
-
-def test_it_is_written_whole_or_not_at_all(tmp_path: Path, make_report: Make) -> None:
-    page.write(tmp_path / "report.html", make_report())
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
-    with pytest.raises(OSError, match="absent"):
-        page.write(tmp_path / "absent" / "report.html", make_report())
 
 
 def test_it_imports_nothing_heavy() -> None:

@@ -54,9 +54,6 @@ def refused_by_torch(to: str) -> Iterator[None]:
         raise Mistakes.one("config", f"torch cannot export this model to {to}: {_INSTEAD} ({line})") from error
 
 
-_NARROW = (Convolution, torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.RNNBase)
-
-
 def _norms_of_batches(config: ModelConfig, model: Model, to: str) -> list[tuple[str, str]]:  # noqa: ARG001
     if all(module.tracks for module in model.modules() if isinstance(module, BatchNorm)):
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from trainwright_api.resource.messages import LINE_LETTERS, OutcomeMessage, redacted_outcome
+from trainwright_api.resource.messages import LINE_CHARACTERS, OutcomeMessage, redacted_outcome
 from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.callbacks.progress_snapshot import flat
 from trainwright_trainer.errors import FUNCTION_DONE, TRAINED, EnvironmentFailure, Outcome
@@ -40,7 +40,7 @@ def message_of(outcome: Outcome, pod: Pod, log_tail: str) -> OutcomeMessage:
         attempt=pod.attempt,
         stage=pod.stage,
         outcome=outcome.kind,
-        line=redacted_text(outcome.line)[:LINE_LETTERS],
+        line=redacted_text(outcome.line)[:LINE_CHARACTERS],
         log_tail=log_tail or None,
         model=outcome.model,
         test_scores=dict(outcome.test_scores) or None,

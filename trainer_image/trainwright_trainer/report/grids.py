@@ -18,10 +18,10 @@ DARKEST = 0.55
 
 @dataclass(frozen=True)
 class _Look:
-    """The appearance of a matrix by its number of classes: figure width, letters per label, text of a cell."""
+    """The appearance of a matrix by its number of classes: width of the figure, characters of a label, text of a cell."""
 
     width: float
-    messages: int
+    characters: int
     counts: bool
     font: str
 
@@ -36,7 +36,7 @@ def confusion(name: str, matrix: ConfusionMatrix) -> Markup:
     """True classes down, predicted classes across; text and tint of a cell show its share of the row."""
     classes = len(matrix.labels)
     look = _look(classes)
-    left, top = 20 + look.messages * 6.4, 22.0
+    left, top = 20 + look.characters * 6.4, 22.0
     size = (look.width - left - 4) / max(1, classes)
     high = min(size, 84.0 if look.counts else 46.0)
     cells = [
@@ -46,13 +46,13 @@ def confusion(name: str, matrix: ConfusionMatrix) -> Markup:
         if count
     ]
     bottom = top + classes * high
-    labels = [formats.shorten(label, look.messages) for label in matrix.labels]
+    labels = [formats.shorten(label, look.characters) for label in matrix.labels]
     down = (
         text(left - 6, top + (i + 0.5) * high + 3.5, label, f"label end {look.font}") for i, label in enumerate(labels)
     )
     slanted = classes > 3
     across = (_below(left + (i + 0.5) * size, bottom + 14, label, slanted) for i, label in enumerate(labels))
-    height = bottom + (look.messages * 4.9 + 12 if slanted else 20) + 18
+    height = bottom + (look.characters * 4.9 + 12 if slanted else 20) + 18
     frame = element("rect", x=left, y=top, width=size * classes, height=high * classes, class_="frame")
     names = (
         text(left - 6, 12, "true ↓", "name end"),

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from trainwright_trainer.report import head, importance, ranks, sections
 from trainwright_trainer.report import outputs as of_outputs
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.frame import framed
 from trainwright_trainer.report.markup import Markup, element, join
-
-
-def write(path: Path, data: ReportData) -> None:
-    """Write the page atomically: a reader sees the old file or the new one. Raises OSError."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        aside.write_text(render(data), encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def render(data: ReportData) -> str:

@@ -20,7 +20,7 @@ def names(storage: Storage) -> list[CheckpointName]:
 
 
 def complete(storage: Storage) -> list[CheckpointName]:
-    """The checkpoints that have a manifest, from old to new. Only `checkpoint.read` detects damage."""
+    """The checkpoints that have a manifest, from old to new. Only `Checkpoint.verify` detects damage."""
     return complete_and_torn(storage)[0]
 
 

@@ -17,11 +17,6 @@ class Position:
     epoch: int
     rows: int
 
-    @property
-    def name(self) -> str:
-        """The first part of the name of a checkpoint's folder; names sort in the order of their positions."""
-        return f"{self.step:010d}"
-
 
 @dataclass(frozen=True)
 class Snapshot:

@@ -38,7 +38,7 @@ def preload_imports() -> threading.Thread:
     if "OMP_WAIT_POLICY" not in os.environ and is_busy(others_running(), usable_cpus(), os.cpu_count() or 1):
         os.environ.setdefault("GOMP_SPINCOUNT", BUSY_SPINS)
     keep_memory_between_steps()
-    thread = threading.Thread(target=_import_all, name="warm-imports", daemon=True)
+    thread = threading.Thread(target=_import_all, name="preload-imports", daemon=True)
     thread.start()
     return thread
 

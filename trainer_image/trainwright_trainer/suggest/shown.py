@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_SHOWN_LETTERS = 30
+_SHOWN_CHARACTERS = 30
 
 
 def share(part: float) -> str:
@@ -13,4 +13,4 @@ def share(part: float) -> str:
 def short(text: str) -> str:
     """The beginning of a text, on one line."""
     text = " ".join(text.split())
-    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
