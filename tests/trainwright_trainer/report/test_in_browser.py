@@ -42,7 +42,7 @@ class Visit:
 
 @pytest.fixture
 def written(tmp_path: Path, any_report: ReportData) -> Path:
-    report.write(tmp_path / "report.html", any_report)
+    (tmp_path / "report.html").write_text(report.render(any_report))
     return tmp_path / "report.html"
 
 
@@ -76,7 +76,7 @@ def test_no_figure_is_cut_in_print(browser: Browser, written: Path) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_ink_stands_out_from_paper(browser: Browser, tmp_path: Path, make_report: Make, scheme: str) -> None:
     written = tmp_path / "report.html"
-    report.write(written, make_report())
+    written.write_text(report.render(make_report()))
     page = browser.new_page(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(written.as_uri())
     assert (
@@ -104,7 +104,7 @@ _CONTRAST = """names => {
 
 
 def test_the_config_is_unfolded_in_print_alone(browser: Browser, tmp_path: Path, make_report: Make) -> None:
-    report.write(tmp_path / "report.html", make_report())
+    (tmp_path / "report.html").write_text(report.render(make_report()))
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri())
     height = "document.querySelector('details').getBoundingClientRect().height"
@@ -115,7 +115,7 @@ def test_the_config_is_unfolded_in_print_alone(browser: Browser, tmp_path: Path,
 
 
 def test_bars_and_names_of_the_importance_do_not_overlap(browser: Browser, tmp_path: Path, make_report: Make) -> None:
-    report.write(tmp_path / "report.html", make_report())
+    (tmp_path / "report.html").write_text(report.render(make_report()))
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto((tmp_path / "report.html").as_uri())
     assert page.evaluate(_OVERLAPS) == []

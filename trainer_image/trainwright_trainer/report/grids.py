@@ -18,7 +18,8 @@ DARKEST = 0.55
 
 @dataclass(frozen=True)
 class _Look:
-    """The appearance of a matrix by its number of classes: width of the figure, characters of a label, text of a cell."""
+    """The appearance of a matrix by its number of classes: width of the figure, characters of a label, and text
+    of a cell."""
 
     width: float
     characters: int
