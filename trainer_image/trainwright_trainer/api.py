@@ -193,7 +193,7 @@ def predict(
     options = Options(model=_text(model), keep=names_to_keep(keep), top_k=top_k, returns_rows=True)
     found = _summary("predict", job, dataset, options, shared).predictions
     assert found is not None
-    return as_given(_without_table(job or {})[1] if dataset is None else dataset, found)
+    return as_given(_without_table({} if job is None else job)[1] if dataset is None else dataset, found)
 
 
 def load(model: str | os.PathLike[str]) -> TrainedModel:
