@@ -18,7 +18,7 @@ from trainwright_api.resource.job import TrainingJob
 from trainwright_trainer.job.argument_names import naming_arguments
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.runtime.cpus import MOST_THREADS
-from trainwright_trainer.tasks.given_data import IN_MEMORY, as_given, is_in_memory, names_to_keep, path_of
+from trainwright_trainer.tasks.given_data import as_given, folder_of, is_in_memory, names_to_keep, path_of
 from trainwright_trainer.tasks.trained_model import TrainedModel, load_trained
 
 if TYPE_CHECKING:
@@ -191,9 +191,11 @@ def predict(
     3
     """
     options = Options(model=_text(model), keep=names_to_keep(keep), top_k=top_k, returns_rows=True)
-    found = _summary("predict", job, dataset, options, shared).predictions
+    job, own = _without_table({} if job is None else job)
+    given = own if dataset is None else dataset
+    found = _summary("predict", job, given, options, shared).predictions
     assert found is not None
-    return as_given(_without_table({} if job is None else job)[1] if dataset is None else dataset, found)
+    return as_given(given, found)
 
 
 def load(model: str | os.PathLike[str]) -> TrainedModel:
@@ -249,7 +251,7 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, shared: Ru
             options,
             dataset=place,
             cache_dir=_text(shared.get("cache_dir")),
-            folder_of_table=IN_MEMORY if is_in_memory(given) else None,
+            folder_of_table=folder_of(given),
             output=_text(output),
             backend=shared.get("backend"),
             threads=shared.get("threads"),

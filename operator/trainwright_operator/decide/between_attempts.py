@@ -75,8 +75,8 @@ def refuse(context: Context, reason: str, words: str) -> Plan:
     builder.condition("Accepted", False, reason, words)
     if builder.attempt is not None:
         builder.condition("Running", False, reason, words)
-    if builder.attempt is not None and context.job.suspend:
-        builder.condition("Suspended", True, "Suspended", _GO_ON)
+        if context.job.suspend:
+            builder.condition("Suspended", True, "Suspended", _GO_ON)
     conditions.stalls(builder, reason, words)
     builder.set(message=conditions.line(words))
     return Plan(status=builder.finish(phase))

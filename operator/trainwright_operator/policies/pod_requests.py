@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from trainwright_api.resource.canonical import canonical
@@ -12,6 +11,7 @@ from trainwright_operator.children import overlay
 from trainwright_operator.children.overlay import Role, Template, template_of
 from trainwright_operator.children.rayjob import HEAD, SUBMITTER_SHARE
 from trainwright_operator.model.observed import Amounts
+from trainwright_operator.policies.gpus import whole
 from trainwright_operator.policies.in_use import PODS, plus, requests_of, sums
 from trainwright_operator.settings import Settings
 
@@ -19,7 +19,7 @@ from trainwright_operator.settings import Settings
 def of_worker_pod(spec: TrainingJobSpec, share: float, together: int, settings: Settings) -> Amounts:
     """Return the requests of a pod with `together` workers. `share`: the GPUs of each worker."""
     cpus = round(asked_resources(spec).get("CPU", 1.0) * together, 6)
-    gpus = {spec.gpu_resource_name: f"{math.ceil(share * together - 1e-9)}"} if share else {}
+    gpus = {spec.gpu_resource_name: f"{whole(share * together)}"} if share else {}
     own = {"requests": {"cpu": f"{cpus}"}, "limits": gpus}
     merged = overlay.resources(own, template(spec, "worker", settings), (spec.gpu_resource_name,))
     return {**requests_of(merged), PODS: 1.0}

@@ -143,7 +143,7 @@ def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[fl
     """
     if isinstance(spec.workers_per_pod, int):
         return min(spec.workers_per_pod, workers)
-    most = math.floor(max(rooms, default=0.0) / share + 1e-9) if share else 1
+    most = workers_within(max(rooms, default=0.0), share, "auto") if share else 1
     counts = [count for count in range(max(1, min(most, workers)), 0, -1) if workers % count == 0]
     placed = (count for count in counts if sum(workers_within(room, share, count) for room in rooms) >= workers)
     return next(placed, counts[0]) if share else 1

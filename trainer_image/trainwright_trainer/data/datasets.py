@@ -13,6 +13,7 @@ from trainwright_trainer.data import source
 from trainwright_trainer.data.agreement import Wanted, check_names
 from trainwright_trainer.data.content import confirm
 from trainwright_trainer.data.files import Files
+from trainwright_trainer.data.formats import FORMATS
 from trainwright_trainer.data.rows import Block, blocks_of
 from trainwright_trainer.data.table_schema import flat
 from trainwright_trainer.features.column import Points
@@ -35,6 +36,11 @@ class DataFiles:
     @property
     def home(self) -> Storage:
         return self.folder or self.files.storage
+
+    @property
+    def may_have_bytes(self) -> bool:
+        """True if a column may hold bytes, such as images."""
+        return FORMATS[self.files.format].has_bytes
 
     @property
     def name(self) -> str:
@@ -69,6 +75,7 @@ class DataTable:
     access: S3Credentials | None = None
     folder: Storage | None = None
     """The folder to which paths in the table are relative. None: the working folder."""
+    may_have_bytes = True
 
     @property
     def home(self) -> Storage:

@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.agreement import Wanted
 from trainwright_trainer.data.datasets import DataFiles, DataTable
 from trainwright_trainer.data.rows import IMAGE_BLOCK_ROWS, Block
 from trainwright_trainer.features.column import Points
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.numerals import WITH_SIGNS
 from trainwright_trainer.features.texts import without_bytes
-from trainwright_trainer.frames.interface import Source
 from trainwright_trainer.frames.pandas import in_threads
 from trainwright_trainer.suggest.block import GAPS, ColumnBlock, column_block, is_mostly_numbers
 from trainwright_trainer.suggest.dates import Dates
@@ -167,7 +167,7 @@ def profile_of(data: DataFiles | DataTable, target: str) -> TableProfile:
     """Read all rows of a table. Raises `Mistakes` if it has no such target or no rows, and `EnvironmentFailure`."""
     names = list(dict.fromkeys([*data.columns(), target]))
     wanted = [(TARGET if name == target else "dataset", name) for name in names]
-    source = data.source(wanted, [], _block_rows(data.source(wanted, [], IMAGE_BLOCK_ROWS)))
+    source = data.source(wanted, [], _block_rows(data, wanted))
     columns, rows = {name: ColumnProfile(name) for name in names}, 0
     for found in in_threads(partial(_profiled, target, data.points()), source.blocks(), pa.cpu_count()):
         for name, (block, relation) in found.items():
@@ -180,9 +180,11 @@ def profile_of(data: DataFiles | DataTable, target: str) -> TableProfile:
     return TableProfile(data.name, rows, columns, target)
 
 
-def _block_rows(source: Source[Block]) -> int | None:
+def _block_rows(data: DataFiles | DataTable, wanted: Wanted) -> int | None:
     """The rows of a block: few if the first block has a column of bytes, which may be images."""
-    first = next(source.blocks(), None)
+    if not data.may_have_bytes:  # such a file may have to be read as a whole for its first block
+        return None
+    first = next(data.source(wanted, [], IMAGE_BLOCK_ROWS).blocks(), None)
     columns = () if first is None else first.columns.values()
     return IMAGE_BLOCK_ROWS if any(kind_of(column.type) == "bytes" for column in columns) else None
 

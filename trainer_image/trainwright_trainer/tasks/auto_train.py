@@ -19,7 +19,7 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.registry import storage_of
-from trainwright_trainer.tasks.given_data import IN_MEMORY, Data, is_in_memory, path_of
+from trainwright_trainer.tasks.given_data import Data, folder_of, is_in_memory, path_of
 from trainwright_trainer.tasks.init import suggested
 from trainwright_trainer.tasks.result import Result, TaskSummary
 from trainwright_trainer.tasks.run import run
@@ -88,7 +88,6 @@ def searched(
     end, console = clock() + time_limit, Console(quiet=quiet)
     job, trials = suggested(dataset, target).job(None if is_in_memory(dataset) else str(dataset)), list[Trial]()
     with path_of(dataset) as place:
-        folder = IN_MEMORY if is_in_memory(dataset) else None
         for name, variant in variants(job):
             left = end - clock()
             if trials and left <= 0:
@@ -99,7 +98,7 @@ def searched(
                 output=str(output / name),
                 seed=seed,
                 overwrite=overwrite,
-                folder_of_table=folder,
+                folder_of_table=folder_of(dataset),
                 time_limit=left / 2,
             )
             text, path = json.dumps(variant), Path(f"{name}.json")

@@ -31,14 +31,17 @@ class ArrowTable(Protocol):
 Data = str | os.PathLike[str] | ArrowTable
 Frame = TypeVar("Frame", bound=ArrowTable)
 _EXPECTED = "expected a path, a pandas DataFrame or an Arrow table"
-IN_MEMORY = "."
-"""The folder of data in memory: the working folder."""
 # Messages name the file, so the user reads this name.
 _NAME = "DataFrame.parquet"
 
 
 def is_in_memory(data: object) -> bool:
     return data is not None and not isinstance(data, str | os.PathLike)
+
+
+def folder_of(data: object) -> str | None:
+    """The folder of data in memory, which is the working folder. None: the data are files."""
+    return "." if is_in_memory(data) else None
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class Format:
     """True if the options `_OF_CSV` act. Such a reader knows the words for a missing value itself."""
     has_keys: bool = False
     """True if each row names its columns. A column that a file lacks is missing in all rows of the file."""
+    has_bytes: bool = False
+    """True if a column may hold bytes, such as images."""
 
 
 def _plain(make: Callable[[], Reader]) -> Callable[[DataFile, DatasetOptions], Reader]:
@@ -42,8 +44,8 @@ def _plain(make: Callable[[], Reader]) -> Callable[[DataFile, DatasetOptions], R
 
 
 FORMATS: Mapping[str, Format] = {
-    "parquet": Format("Parquet", (".parquet", ".pq"), _plain(ParquetReader)),
-    "feather": Format("Feather", (".feather", ".arrow"), _plain(FeatherReader)),
+    "parquet": Format("Parquet", (".parquet", ".pq"), _plain(ParquetReader), has_bytes=True),
+    "feather": Format("Feather", (".feather", ".arrow"), _plain(FeatherReader), has_bytes=True),
     "csv": Format("CSV", (".csv",), partial(DelimitedReader, name="CSV", delimiter=","), True, True),
     "tsv": Format("TSV", (".tsv",), partial(DelimitedReader, name="TSV", delimiter="\t"), True, True),
     "excel": Format("Excel", (".xlsx", ".xls"), _plain(ExcelReader)),
