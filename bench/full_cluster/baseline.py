@@ -1,6 +1,6 @@
 """The baseline, written by hand: workers read the file from S3 and make one step of a small model on their rows.
 
-It runs in a pod, beside the stopwatch. It may become faster, never slower.
+It runs in a pod, beside the event reporter. It may become faster, never slower.
 
 python baseline.py s3://BUCKET/KEY [WORKERS]     with Ray if WORKERS is given
 """
@@ -12,7 +12,7 @@ from functools import partial
 
 
 def work(uri: str) -> None:
-    from sitecustomize import mark  # type: ignore[import-not-found]  # the stopwatch, by this name in pods
+    from sitecustomize import mark  # type: ignore[import-not-found]  # the event reporter, by this name in pods
 
     mark("at work")
     import boto3

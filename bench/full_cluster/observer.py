@@ -1,4 +1,4 @@
-"""Observes a namespace and its pods in the clock of this machine: by watches, and by the stopwatch's datagrams."""
+"""Observes a namespace and its pods in the clock of this machine: by watches, and by the event reporter's datagrams."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from testkit.full_cluster.bucket import Bucket
 
 WEATHER = jobs.WEATHER
 HERE = Path(__file__).parent
-FOLDER = "/stopwatch"
-CONFIG_MAP = "stopwatch"
+FOLDER = "/event-reporter"
+CONFIG_MAP = "event-reporter"
 WORKERS = 2
 BATCH = 128
 """Rows per step, over all workers. Fixed, as in the baseline, because a batch size search would come first."""
@@ -54,7 +54,7 @@ def ours(name: str, backend: str, bucket: Bucket, address: tuple[str, int]) -> M
 
 
 def timed(job: Manifest, address: tuple[str, int]) -> Manifest:
-    """The TrainingJob with the stopwatch in its pods."""
+    """The TrainingJob with the event reporter in its pods."""
     template = job["spec"].setdefault("podTemplate", {})
     job["spec"]["podTemplate"] = {
         **template,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from testkit.api import ApiError, Manifest
 from testkit.api.resource import PODS
 from testkit.simulators import children, pod_status
 from testkit.simulators.children import has_origin
+from testkit.simulators.countdown import Countdown
 from testkit.simulators.ending import Ending
 from testkit.simulators.mirror import Key
 from testkit.simulators.scripts import NeverStart, Script, Succeed
@@ -23,7 +22,7 @@ class Kubelet:
     def __init__(self, shared: SharedState) -> None:
         self._shared = shared
         self._ending = Ending(shared)
-        self._seen: dict[tuple[str, str], float] = {}
+        self._countdown = Countdown()
         self.hanging = False
 
     async def look(self, key: Key) -> float | None:
@@ -42,7 +41,7 @@ class Kubelet:
         if isinstance(script, NeverStart):
             await self._wait_for_ever(pod, script)
             return None
-        if (left := self._left(pod, "Pending", script.pending)) > 0:
+        if (left := self._countdown.left(pod, "Pending", script.pending)) > 0:
             return left
         if not pod["spec"].get("nodeName"):
             return await self._bind(pod)
@@ -77,7 +76,7 @@ class Kubelet:
             return await self._give_up(pod) if children.is_left_alone(pod, self._shared.pods) else None
         if not self._ending.is_asked_for(pod, script):
             return None
-        if (left := self._left(pod, "Running", script.after)) > 0:
+        if (left := self._countdown.left(pod, "Running", script.after)) > 0:
             return left
         status = await self._ending.status(pod, script)
         if status is not None:
@@ -85,7 +84,7 @@ class Kubelet:
         return None
 
     async def _give_up(self, pod: Manifest) -> float | None:
-        if (left := self._left(pod, "alone", SECONDS_ALONE)) > 0:
+        if (left := self._countdown.left(pod, "alone", SECONDS_ALONE)) > 0:
             return left
         await self._write(pod, pod_status.ended(pod, 1, "nobody answers"))
         return None
@@ -93,13 +92,13 @@ class Kubelet:
     async def _remove(self, pod: Manifest, script: Script) -> float | None:
         if self.hanging:
             return None
-        if (left := self._left(pod, "deleting", script.terminating)) > 0:
+        if (left := self._countdown.left(pod, "deleting", script.terminating)) > 0:
             return left
         if pod["status"]["phase"] == "Running":
             await self._write(pod, pod_status.ended(pod, pod_status.KILLED))
         metadata = pod["metadata"]
         await self._shared.api.delete(PODS, metadata["name"], metadata["namespace"], grace=0, uid=metadata["uid"])
-        self._seen = {key: time for key, time in self._seen.items() if key[0] != metadata["uid"]}
+        self._countdown.forget(pod)
         return None
 
     async def _write(self, pod: Manifest, status: Manifest) -> None:
@@ -112,11 +111,6 @@ class Kubelet:
                 return  # it is gone, and a pod that replaces it has its name
             raise
         self._shared.pods.put(answer)
-
-    def _left(self, pod: Manifest, state: str, seconds: float) -> float:
-        """Seconds left, counted from when the pod was first seen in this state."""
-        now = asyncio.get_running_loop().time()
-        return self._seen.setdefault((pod["metadata"]["uid"], state), now) + seconds - now
 
 
 def _binding(pod: str, node: str) -> Manifest:

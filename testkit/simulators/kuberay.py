@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from testkit.api import Manifest, condition
 from testkit.api.resource import RAY_JOBS
 from testkit.simulators import kueue, pod_status, ray_status
+from testkit.simulators.countdown import Countdown
 from testkit.simulators.mirror import Key
 from testkit.simulators.ray_cluster import RayCluster
 from testkit.simulators.scripts import Fail, Invalid, NeverStart, StopWhenAsked, Succeed, outcome_of
@@ -119,7 +118,7 @@ def _workers(job: Manifest) -> int:
 class RayClock:
     def __init__(self, shared: SharedState) -> None:
         self._shared = shared
-        self._since: dict[tuple[str, str], float] = {}
+        self._countdown = Countdown()
 
     async def status(self, job: Manifest) -> tuple[Manifest, float | None]:
         """The status to write, and the seconds until the next look."""
@@ -127,7 +126,7 @@ class RayClock:
         if isinstance(script, NeverStart):
             return {}, None
         limit = script.pending if state == "Initializing" else script.after
-        if (left := self._left(job, state, limit)) > 0:
+        if (left := self._countdown.left(job, state, limit)) > 0:
             return {}, left
         if state == "Initializing":
             running = {"jobDeploymentStatus": "Running", "dashboardURL": ray_status.dashboard(job)}
@@ -147,7 +146,3 @@ class RayClock:
             case StopWhenAsked():
                 raise ValueError("a RayJob without pods cannot be asked to stop")
         return {}
-
-    def _left(self, job: Manifest, state: str, seconds: float) -> float:
-        now = asyncio.get_running_loop().time()
-        return self._since.setdefault((job["metadata"]["uid"], state), now) + seconds - now

@@ -6,11 +6,10 @@ wait for a mark instead.
 
 from __future__ import annotations
 
-import asyncio
-
 from testkit.api import Manifest
 from testkit.api.resource import JOBS, RAY_JOBS
 from testkit.simulators.children import is_finished
+from testkit.simulators.countdown import Countdown
 from testkit.simulators.mirror import Key, job_uid
 from testkit.simulators.scripts import Scripts
 from testkit.simulators.shared_state import SharedState
@@ -21,7 +20,7 @@ MARK = "simulators.trainwright.dev/queue"
 class Kueue:
     def __init__(self, shared: SharedState) -> None:
         self._shared = shared
-        self._since: dict[tuple[str, str], float] = {}
+        self._countdown = Countdown()
 
     async def look(self, key: Key) -> float | None:
         waits = [await self._consider(child) for child in self._children(key)]
@@ -42,7 +41,7 @@ class Kueue:
         limit = {"waiting": script.queued, "admitted": script.preempted}.get(state)
         if limit is None:
             return None
-        if (left := self._left(child, state, limit)) > 0:
+        if (left := self._countdown.left(child, state, limit)) > 0:
             return left
         await self._move(child, "admitted" if state == "waiting" else "preempted")
         return None
@@ -56,10 +55,6 @@ class Kueue:
             "spec": {"suspend": state != "admitted"},
         }
         mirror.put(await self._shared.api.patch(resource, metadata["name"], metadata["namespace"], changes))
-
-    def _left(self, child: Manifest, state: str, seconds: float) -> float:
-        now = asyncio.get_running_loop().time()
-        return self._since.setdefault((child["metadata"]["uid"], state), now) + seconds - now
 
 
 def waits_for_kueue(child: Manifest, scripts: Scripts) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 
 import pytest
-from testkit.cluster.object_store import Busy
+from testkit.cluster.busy_server import Busy
 
 from trainwright_trainer.storage.location import S3Uri
 

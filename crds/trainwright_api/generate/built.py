@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pydantic_core import PydanticUndefined
 
 from trainwright_api.checks import support
-from trainwright_api.schema.field_schema import FieldSchema, schema_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of, schemas_in
 from trainwright_api.schema.section import Section
 
 NOT_BUILT = "Not built yet."
@@ -38,7 +38,7 @@ def lack_of(section: type[Section], name: str) -> str:
 def _below(section: type[Section]) -> Iterator[type[Section]]:
     for name, info in section.model_fields.items():
         if support.is_built(section, name):
-            for schema in _schemas(schema_of(info)):
+            for schema in schemas_in(schema_of(info)):
                 yield from _sections(schema)
 
 
@@ -51,7 +51,7 @@ def _sections(schema: FieldSchema) -> Iterator[type[Section]]:
 
 def _unbuilt_words(section: type[Section], name: str) -> Iterator[str]:
     built = support.words_of(section, name)
-    for schema in _schemas(schema_of(section.model_fields[name])):
+    for schema in schemas_in(schema_of(section.model_fields[name])):
         yield from _others(schema.words, schema.words if built is None else built)
         if schema.choice is not None:
             yield from _others(schema.choice.words, support.built_words(schema.choice))
@@ -60,9 +60,3 @@ def _unbuilt_words(section: type[Section], name: str) -> Iterator[str]:
 def _others(words: Iterable[str], built: Iterable[str]) -> Iterator[str]:
     known = set(built)
     return (word for word in words if word not in known)
-
-
-def _schemas(schema: FieldSchema) -> Iterator[FieldSchema]:
-    yield schema
-    for part in (*schema.branches, *([schema.item] if schema.item else [])):
-        yield from _schemas(part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
@@ -13,7 +12,7 @@ from trainwright_api.generate.words import by_class, cell, default_of, type_of
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.job import TrainingJob
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of
+from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of, schemas_in
 from trainwright_api.schema.section import Section
 
 _INTRODUCTION = """\
@@ -94,7 +93,7 @@ class _Page:
         while self.waiting:
             section = self.waiting.popleft()
             for name, info in section.model_fields.items():
-                for schema in _schemas(schema_of(info)):
+                for schema in schemas_in(schema_of(info)):
                     self._meet_schema(schema, _below(self.titles[section], info.alias or name))
 
     def meet(self, section: type[Section], title: str) -> None:
@@ -182,9 +181,3 @@ def _below(title: str, name: str) -> str:
 
 def _anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-
-
-def _schemas(schema: FieldSchema) -> Iterator[FieldSchema]:
-    yield schema
-    for part in (*schema.branches, *([schema.item] if schema.item else [])):
-        yield from _schemas(part)

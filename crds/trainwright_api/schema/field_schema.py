@@ -60,10 +60,14 @@ def description_of(info: FieldInfo) -> str:
 
 def sections_in(schema: FieldSchema) -> Iterator[type[Section]]:
     """Yield the sections that a value of this schema can be or contain."""
-    if schema.kind == "section":
-        yield schema.section
+    return (part.section for part in schemas_in(schema) if part.kind == "section")
+
+
+def schemas_in(schema: FieldSchema) -> Iterator[FieldSchema]:
+    """Yield the schema, and those of its branches and items."""
+    yield schema
     for part in (*schema.branches, *([schema.item] if schema.item else [])):
-        yield from sections_in(part)
+        yield from schemas_in(part)
 
 
 def _schema(annotation: Any, metadata: list[Any]) -> FieldSchema:

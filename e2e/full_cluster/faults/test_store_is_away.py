@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from testkit.cluster.busy_server import Busy
 from testkit.cluster.node.cluster_folder import HOST, S3_PORT, ClusterFolder
-from testkit.cluster.object_store import Busy
 from testkit.cluster.port import listens
 from testkit.cluster.process import Process, wait_until
 from testkit.full_cluster.bucket import Bucket

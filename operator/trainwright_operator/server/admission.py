@@ -93,19 +93,20 @@ def _respond(question: Mapping[str, Any], settings: Settings) -> Json:
     if question["operation"] == "CREATE":
         new = {key: value for key, value in new.items() if key != "status"}  # a new job has not started yet
     result = _validated(new, question, settings)
+    before = _validated(old, question, settings) if _started(old) else None
     if result.spec is None:
-        if _started(old) and _validated(old, question, settings).message == result.message:
+        if before is not None and before.message == result.message:
             # An older version accepted it and it has started. It must still be possible to suspend it.
             return _allowed(question, (result.message,))
         return _denied(question, result.message)
-    changes = _fixed(result, old, settings) if _started(old) else ""
+    changes = "" if before is None else _fixed(result, before, mapping(old, "status", "resolved").get("digest"))
     if changes:
         return _denied(question, changes)
     against = _forbidden(new, question, settings, result.spec)
     warnings = (*late_changes.warnings(new, old), *_never_deleted(result.spec, settings), *result.warnings)
     if not against:
         return _allowed(question, warnings)
-    if _started(old) and against == _forbidden(old, question, settings, _validated(old, question, settings).spec):
+    if before is not None and against == _forbidden(old, question, settings, before.spec):
         # The policy was stricter only after the start. It must still be possible to suspend the job.
         return _allowed(question, (against, *warnings))
     return _denied(question, against)
@@ -143,10 +144,11 @@ def _started(old: Mapping[str, Any]) -> bool:
     return bool(mapping(old, "status").get("startTime"))
 
 
-def _fixed(result: ValidationResult, old: Mapping[str, Any], settings: Settings) -> str:
-    """Return why the change of a started job is refused, or "". The rules in the CRD cover only the keys they know."""
-    recorded = mapping(old, "status", "resolved").get("digest")
-    before = validate_job(old, template=settings.jobs.pod_template)
+def _fixed(result: ValidationResult, before: ValidationResult, recorded: str | None) -> str:
+    """Return why the change of a started job is refused, or "". The rules in the CRD cover only the keys they know.
+
+    `recorded`: the digest in the status.
+    """
     if result.digest in (recorded, before.digest) or result.spec is None:
         return ""
     if before.spec is None:

@@ -254,6 +254,18 @@ def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_
             "podTemplate.worker.resources.limits.nvidia.com/gpu: expected a whole number of devices, found 500m",
         ),
         (
+            {"preprocess": {"resources": {"limits": {"nvidia.com/gpu": 1}}}},
+            "podTemplate.preprocess.resources.limits.nvidia.com/gpu: the preprocess stage has no devices: remove it",
+        ),
+        (
+            {"preprocess": {"resourceClaims": [{"name": "a"}], "resources": {"claims": [{"name": "a"}]}}},
+            "podTemplate.preprocess.resources.claims: the preprocess stage has no devices: remove it",
+        ),
+        (
+            {"preprocess": {"initContainers": [{"name": "a", "resources": {"requests": {"amd.com/gpu": "1"}}}]}},
+            "podTemplate.preprocess.initContainers[0].resources.requests.amd.com/gpu: the preprocess stage has no",
+        ),
+        (
             {"resources": {"requests": {"rdma/ib": 1}, "limits": {"rdma/ib": "2"}}},
             "podTemplate.resources.requests.rdma/ib: expected the limit of 2, found 1",
         ),

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from testkit.cluster.object_store import Busy, GoogleStore, ObjectStore
+from testkit.cluster.busy_server import Busy
+from testkit.cluster.object_store import GoogleStore, ObjectStore
 from tests.trainwright_trainer.storage.outage_clock import OutageClock
 
 from trainwright_trainer.errors import EnvironmentFailure

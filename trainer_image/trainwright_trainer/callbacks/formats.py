@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
+from trainwright_api.config.metric_names import METRICS
+
 NOTHING = "–"
+_ERRORS = {name for metrics in METRICS.values() for name, direction in metrics.items() if direction == "min"}
 # Replacements for a stream that cannot write UTF-8: one character for one, so that nothing moves.
 _PLAIN_SIGNS = str.maketrans("·→–…▼▲━╸─", "->-.v^=-.")
 
@@ -105,8 +108,8 @@ def metric_name(name: str, outputs: Collection[str]) -> str:
 
 
 def lower_is_better(metric: str) -> bool:
-    """True if a metric is an error, which should fall. Derived from Ludwig's metric names."""
-    return metric == "loss" or "error" in metric or metric in {"perplexity", "edit_distance", "huber"}
+    """True if a metric is an error, which should fall."""
+    return metric in _ERRORS
 
 
 def wrap(items: Sequence[str], width: int, *, separator: str = " · ") -> list[str]:
