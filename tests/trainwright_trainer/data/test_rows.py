@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from trainwright_trainer.data import rows
 from trainwright_trainer.data.rows import BLOCK_ROWS, blocks_of
 
 
@@ -35,6 +36,15 @@ def test_kin_types_meet_in_the_wider_one():
     mixed = [pa.table({"x": [1, 2]}), pa.table({"x": [2.5]}), pa.table({"x": pa.nulls(1)})]
     (block,) = blocks_of(mixed)
     assert block.columns["x"].to_pylist() == [1.0, 2.0, 2.5, None]
+
+
+def test_texts_above_two_gib_in_a_block_get_wide_offsets(monkeypatch):
+    parts = [pa.table({"x": ["aa", None]}), pa.table({"x": ["bbb"]})]
+    (usual,) = blocks_of(parts)
+    monkeypatch.setattr(rows, "_MOST_BYTES", 4)
+    (block,) = blocks_of(parts)
+    assert (usual.columns["x"].type, block.columns["x"].type) == (pa.string(), pa.large_string())
+    assert block.columns["x"].to_pylist() == ["aa", None, "bbb"]
 
 
 def test_dictionaries_are_joined():

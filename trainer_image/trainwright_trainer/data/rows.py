@@ -16,6 +16,9 @@ PASS_STEPS = 16_384
 """The most steps of a forward pass that is cut by lengths, with those that pad: activations have a row for each."""
 PASS_LOGITS = 1 << 24
 """The most logits of a forward pass: 64 MiB in float32."""
+_WIDE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+_MOST_BYTES = 2**31 - 1
+"""The most bytes of texts in an array of Arrow whose offsets have 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -72,5 +75,11 @@ def _block(first_row: int, table: pa.Table) -> Block:
 def _array(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
-    combined = column.unify_dictionaries().combine_chunks()
+    combined = _with_offsets(column).unify_dictionaries().combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _with_offsets(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the column with the offsets that one array of it needs."""
+    wide = _WIDE.get(column.type)
+    return column.cast(wide) if wide is not None and column.nbytes > _MOST_BYTES else column
