@@ -143,6 +143,17 @@ def test_braces_in_a_files_name_do_no_harm(tmp_path):
     assert find(str(tmp_path / "y{a}.csv")).names == ("y{a}.csv",)
 
 
+@pytest.mark.parametrize("asked", ["old/*.csv", "old", "{old,new}/*.csv"])
+def test_a_name_that_is_no_text_is_one_line(tmp_path, asked):
+    for name in ("new/a.csv", "old/b.csv", "old/caf\udce9.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x\n1\n")
+    with pytest.raises(
+        Mistakes, match=r"dataset: '.*' holds 'caf\\udce9\.csv', whose name is no text in UTF-8: rename"
+    ):
+        find(str(tmp_path / asked))
+
+
 @pytest.mark.parametrize(
     ("asked", "line"),
     [

@@ -142,7 +142,18 @@ def _many(dataset: str, home: Place, storage: Storage, names: Iterable[str], opt
     names = tuple(sorted(names))
     if not names:
         raise Mistakes.one("dataset", f"{dataset!r} holds no file.")
+    for name in names:
+        _refuse_bytes(dataset, name)
     return Files(dataset, home, storage, names, options.format or _common_format(dataset, names), False, options)
+
+
+def _refuse_bytes(dataset: str, name: str) -> None:
+    """Raise `Mistakes` for a name that no text can hold: the cache and the records of a run name their files."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        line = f"{dataset!r} holds {name!r}, whose name is no text in UTF-8: rename it, or leave it out."
+        raise Mistakes.one("dataset", line) from error
 
 
 def _common_format(dataset: str, names: Sequence[str]) -> str:
