@@ -15,6 +15,8 @@ SECONDS_IN_WORDS = re.compile(r"\b[0-9]+(\.[0-9]+)? ?s\b")
 
 NAMES_OF_PODS = re.compile(r"(-uid-[0-9]+-[a-z]+)-[-a-z0-9]+")
 """A child's name with the suffixes of its pod, which follow from the uid."""
+SECONDS_TO_COLLECT = 120.0
+"""The garbage collector of Kubernetes is slow after an outage of the API server."""
 
 
 async def end_state(api: Api, namespace: str) -> Mapping[str, Any]:
@@ -68,8 +70,8 @@ async def left(api: Api, namespace: str) -> Sequence[str]:
     return found
 
 
-async def nothing_left(api: Api, namespace: str, seconds: float = 120.0, kept: str = "") -> None:
-    """Wait for the garbage collector, which is slow after an outage of the API server. `kept`: a kind that may stay."""
+async def nothing_left(api: Api, namespace: str, seconds: float = SECONDS_TO_COLLECT, kept: str = "") -> None:
+    """Wait for the garbage collector. `kept`: a kind that may stay."""
 
     async def found() -> Sequence[str]:
         return [one for one in await left(api, namespace) if not kept or not one.startswith(f"{kept} ")]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from testkit.api import Api, Manifest, NotReached, condition, until
 from testkit.api.resource import NAMESPACES, TRAINING_JOBS
-from testkit.harness.end_state import end_state, orphans
+from testkit.harness.end_state import SECONDS_TO_COLLECT, end_state, orphans
 from testkit.harness.jobs import Kind, training_job
 from testkit.harness.operators import FAST, Operators
 from testkit.harness.writes import Kill, Writes
@@ -70,10 +70,11 @@ class User:
         await self.sees(f"the condition {type_}", lambda job: condition(job, type_) == "True")
 
     async def sees_no_job(self) -> None:
+        """Wait for its end, which the garbage collector brings if it is deleted in the foreground."""
         await until(
             lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
             lambda job: job is None,
-            seconds=SECONDS_TO_END,
+            seconds=SECONDS_TO_COLLECT,
             what=f"the end of {self.namespace}/{NAME}",
         )
 
