@@ -44,12 +44,28 @@ def assert_close(found: Seen, expected: Seen) -> None:
         assert np.abs(found.logits[name] - logits).max() < 1e-4
 
 
+def curves(engine: Strategy, world: int) -> list[list[Seen]]:
+    """Those of each rank."""
+    return on_ranks(world, all_trained, [replace(case, engine=engine) for case in CASES])
+
+
 @pytest.mark.parametrize("stage", [slow(0), slow(1), slow(2), 3])
 def test_every_stage_has_the_curve_of_one_process(stage):
     alone = all_trained(CASES)
-    for rank in on_ranks(3, all_trained, [replace(case, engine=zero(stage)) for case in CASES]):
+    for rank in curves(zero(stage), 3):
         for found, expected in zip(rank, alone, strict=True):
             assert_close(found, expected)
+
+
+@pytest.mark.parametrize("stage", [slow(1), 2, slow(3)])
+def test_sums_beside_the_backward_pass_change_no_bit(stage):
+    """On two ranks: stage 1 fills the buckets in another order, and the sum of two numbers has one order alone."""
+    buckets = {"stage": stage, "reduce_bucket_size": 200}
+    beside, awaited = (
+        curves(zero(stage, zero_optimization={**buckets, "overlap_comm": overlap}), 2) for overlap in (True, False)
+    )
+    for rank, expected in zip(beside, awaited, strict=True):
+        assert [one.losses for one in rank] == [one.losses for one in expected]
 
 
 OFFLOADED = {"offload_optimizer": {"device": "cpu", "pin_memory": True}, "offload_param": {"device": "cpu"}}

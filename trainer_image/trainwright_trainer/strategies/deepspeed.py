@@ -36,6 +36,7 @@ from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.consolidate import consolidate
 from trainwright_trainer.strategies.deepspeed_config import config_of, width_of
+from trainwright_trainer.strategies.deepspeed_sums import RunningSums, can_run_beside_backward
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import (
     allocate_optimizer,
@@ -80,6 +81,7 @@ class Deepspeed:
             self._engine, *_ = deepspeed.initialize(
                 model=module, optimizer=optimizer, config=config, dist_init_required=False
             )
+            self._sums = RunningSums(self._engine) if can_run_beside_backward(self._engine, ranks) else None
         for name, buffer in self._buffers():
             buffer.data = buffers[name]  # statistics stay in float32
         self.model = with_forward(copy, _in_half(copy, self._half, self._dtype)) if self._half else copy
@@ -238,6 +240,8 @@ class Deepspeed:
         return consolidate(self._given, self.weights(), self.ranks, self._dtype)
 
     def finish(self) -> None:
+        if self._sums is not None:
+            self._sums.close()
         self._engine.destroy()
 
 

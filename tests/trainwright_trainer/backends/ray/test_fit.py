@@ -28,6 +28,7 @@ SECONDS = 240
 """The timeout of a test. It is long because a shared machine may be slow."""
 EPOCHS = 25
 FEW_EPOCHS = 12
+ZERO_3 = {"type": "deepspeed", "zero_optimization": {"stage": 3}}
 
 # A driver in another process needs the token of the cluster.
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
@@ -234,7 +235,7 @@ def entries(folder: Path) -> dict[str, bytes]:
         ("fsdp", "float64", 1e-8),
         pytest.param("horovod", "float64", 1e-8, marks=pytest.mark.slow),
         pytest.param("ddp", "float64", 1e-8, marks=pytest.mark.slow),  # e2e: DDP on a node
-        pytest.param("deepspeed", "float32", 1e-3, marks=pytest.mark.slow),
+        pytest.param(ZERO_3, "float32", 1e-3, marks=pytest.mark.slow, id="ZeRO 3"),
     ],
 )
 def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address, strategy, precision, tolerance):
