@@ -18,7 +18,6 @@ from testkit.simulators import Script, Scripts, Simulators
 from trainwright_operator.settings import Settings
 
 NAME = "flights"
-SECONDS_TO_END = 60.0
 SECONDS_OF_QUIET = 0.4
 
 
@@ -58,11 +57,14 @@ class User:
         await self.api.delete(TRAINING_JOBS, NAME, self.namespace, policy=policy)
 
     async def sees(self, what: str, holds: Callable[[Manifest], object]) -> None:
-        """Wait until `holds` is true. Fails if the job is gone."""
+        """Wait until `holds` is true. Fails if the job is gone.
+
+        A further attempt begins when the garbage collector has removed the pods of the last one.
+        """
         await until(
             lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
             lambda job: job is not None and holds(job),
-            seconds=SECONDS_TO_END,
+            seconds=SECONDS_TO_COLLECT,
             what=f"{what} of {self.namespace}/{NAME}",
         )
 

@@ -10,7 +10,6 @@ import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import complaints
 from testkit.harness import Kind, Lifecycle, LifecycleResult, User, run_lifecycle
-from testkit.harness.lifecycle import SECONDS_TO_END
 from testkit.harness.lifecycles import completes, goes_with_its_children, is_stopped_for_good
 from testkit.harness.operators import FAST
 from testkit.simulators import Fail, RunForever, Script, StopWhenAsked, Succeed
@@ -20,7 +19,7 @@ from trainwright_operator.settings import Settings
 SECONDS_AWAY = 0.5
 
 # After the outage, a busy machine may take longer than the usual grace until the process learns of its stop and ends.
-PATIENT = replace(FAST, stop_grace=SECONDS_TO_END)
+PATIENT = replace(FAST, stop_grace=60.0)
 
 Act = Callable[[User], Awaitable[None]]
 
