@@ -82,7 +82,7 @@ class Training:
     def start(
         self,
         more: Mapping[str, Any] = MappingProxyType({}),
-        strategy: str = "ddp",
+        strategy: str | Mapping[str, Any] = "ddp",
         backend: str = "ray",
         **pods: Any,
     ) -> None:

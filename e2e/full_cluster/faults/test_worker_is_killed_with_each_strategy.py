@@ -6,16 +6,26 @@ rounds of 4,200 updates.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from testkit.full_cluster.training import CONFIG, STEPS, WORKER, Done, Training
+
+ZERO_3 = {"type": "deepspeed", "zero_optimization": {"stage": 3}}
 
 
 @pytest.mark.parametrize(
     ("strategy", "precision", "tolerance"),
-    [("fsdp", "float64", 1e-8), ("horovod", "float64", 1e-8), ("deepspeed", "float32", 0.1)],
+    [
+        ("fsdp", "float64", 1e-8),
+        ("horovod", "float64", 1e-8),
+        ("deepspeed", "float32", 0.1),
+        pytest.param(ZERO_3, "float32", 0.1, id="ZeRO 3"),
+    ],
 )
 def test_the_attempt_goes_on(
-    new_training: Training, undisturbed: Done, strategy: str, precision: str, tolerance: float
+    new_training: Training, undisturbed: Done, strategy: str | Mapping[str, Any], precision: str, tolerance: float
 ) -> None:
     config = {**CONFIG, "trainer": {**CONFIG["trainer"], "precision": precision}}
     new_training.start({"config": config}, strategy=strategy)
