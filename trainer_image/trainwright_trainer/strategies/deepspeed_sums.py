@@ -32,8 +32,9 @@ class RunningSums:
         zero = engine.optimizer
         self._thread = ThreadPoolExecutor(1, "zero-sums")
         self._waiting: deque[tuple[int, Future[None]]] = deque()
-        self._most = _MOST_WAITING * zero.reduce_bucket_size
-        self._reduce, self._finish_pass = zero.reduce_ready_partitions_and_remove_grads, engine._backward_epilogue
+        self._elements, self._most = 0, _MOST_WAITING * zero.reduce_bucket_size
+        self._reduce = torch.no_grad()(zero.reduce_ready_partitions_and_remove_grads)
+        self._finish_pass = engine._backward_epilogue
         zero.reduce_ready_partitions_and_remove_grads, engine._backward_epilogue = self._add, self._finish
         if engine.zero_optimization_stage() == 3:
             # It also gathers parameters in the backward pass. In one group, the ranks would mix both in random orders.
@@ -44,16 +45,15 @@ class RunningSums:
         """In place of the hook's work on the gradient of a parameter. `number`: its group's, in stages 1 and 2."""
         size = int(getattr(parameter, "ds_numel", parameter.numel()))
         self._wait(self._most - size)
-        self._waiting.append((size, self._thread.submit(self._run, parameter, *number)))
-
-    @torch.no_grad()
-    def _run(self, parameter: torch.nn.Parameter, *number: int) -> None:
-        self._reduce(parameter, *number)
+        self._elements += size
+        self._waiting.append((size, self._thread.submit(self._reduce, parameter, *number)))
 
     def _wait(self, most: int) -> None:
         """Wait until at most `most` elements wait. Raises what the thread raised."""
-        while self._waiting and sum(size for size, _ in self._waiting) > most:
-            self._waiting.popleft()[1].result()
+        while self._waiting and self._elements > most:
+            size, summed = self._waiting.popleft()
+            self._elements -= size
+            summed.result()
 
     def _finish(self) -> None:
         self._wait(0)
