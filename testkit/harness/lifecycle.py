@@ -57,27 +57,23 @@ class User:
         await self.api.delete(TRAINING_JOBS, NAME, self.namespace, policy=policy)
 
     async def sees(self, what: str, holds: Callable[[Manifest], object]) -> None:
-        """Wait until `holds` is true. Fails if the job is gone.
-
-        A further attempt begins when the garbage collector has removed the pods of the last one.
-        """
-        await until(
-            lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
-            lambda job: job is not None and holds(job),
-            seconds=SECONDS_TO_COLLECT,
-            what=f"{what} of {self.namespace}/{NAME}",
-        )
+        """Wait until `holds` is true. Fails if the job is gone."""
+        await self._until(lambda job: job is not None and holds(job), what)
 
     async def sees_true(self, type_: str) -> None:
         await self.sees(f"the condition {type_}", lambda job: condition(job, type_) == "True")
 
     async def sees_no_job(self) -> None:
-        """Wait for its end, which the garbage collector brings if it is deleted in the foreground."""
+        await self._until(lambda job: job is None, "the end")
+
+    async def _until(self, holds: Callable[[Manifest | None], object], what: str) -> None:
+        """Wait as long as the garbage collector may need: it removes the pods before a further attempt begins, and ends
+        a job that is deleted in the foreground."""
         await until(
             lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
-            lambda job: job is None,
+            holds,
             seconds=SECONDS_TO_COLLECT,
-            what=f"the end of {self.namespace}/{NAME}",
+            what=f"{what} of {self.namespace}/{NAME}",
         )
 
 

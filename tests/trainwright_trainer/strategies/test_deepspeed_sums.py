@@ -67,7 +67,7 @@ def test_the_backward_pass_goes_on_until_two_buckets_wait() -> None:
     gradients(engine, 8, 4, 8)
     assert engine.done == []
     engine.may_end.release()
-    gradients(engine, 6)  # 26 elements would wait: one more than two buckets, so it waits for the first
+    gradients(engine, 6)  # 26 elements would wait, and two buckets have 20: it waits for the first
     assert engine.done == ["8 of group 1"]
     engine.may_end.release(3)
     engine._backward_epilogue()
